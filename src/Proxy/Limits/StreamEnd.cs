@@ -21,8 +21,8 @@ internal sealed class StreamEnd : IDisposable
     private readonly TimeProvider _time;
     private readonly CancellationToken _closing;
     private readonly CancellationToken _revoked;
-    private readonly CancellationTokenSource _tokenExpired;
-    private readonly CancellationTokenSource _certificateExpired;
+    private readonly CancellationTokenSource _expired;
+    private readonly Failure _expiry;
     private readonly ConnectionAge? _connection;
     private readonly CancellationTokenSource _any;
 
@@ -33,12 +33,15 @@ internal sealed class StreamEnd : IDisposable
     {
         var caller = Caller.Of(http);
         (_http, _time, _closing, _revoked) = (http, time, closing, caller.Revoked);
-        _tokenExpired = EndAt(caller.Until);
-        _certificateExpired = EndAt(CertificateExpiry.Of(http));
+        var token = caller.Until ?? DateTimeOffset.MaxValue;
+        var certificate = CertificateExpiry.Of(http) ?? DateTimeOffset.MaxValue;
+        _expiry = certificate < token ? CertificateExpiry.Expired : TokenExpired("The token has expired");
+        var left = (certificate < token ? certificate : token) - time.AgreedClock().GetUtcNow();
+        _expired = new CancellationTokenSource(
+            TimeSpan.FromTicks(Math.Clamp(left.Ticks, 0, Longest.Ticks)), time);
         _connection = http.Features.Get<ConnectionAge>();
         _any = CancellationTokenSource.CreateLinkedTokenSource(
-            closing, _revoked, _tokenExpired.Token, _certificateExpired.Token,
-            _connection?.OpenStream(http) ?? CancellationToken.None);
+            closing, _revoked, _expired.Token, _connection?.OpenStream(http) ?? CancellationToken.None);
     }
 
     /// <summary>Cancelled when it has to end.</summary>
@@ -46,17 +49,10 @@ internal sealed class StreamEnd : IDisposable
 
     /// <summary>What the caller is told, once <see cref="Token"/> is cancelled.</summary>
     public Failure Failure => _closing.IsCancellationRequested ? Admission.Closed()
-        : _tokenExpired.IsCancellationRequested
-            ? new(
-                StatusCode.Unauthenticated, ErrorReasons.TokenExpired,
-                "The token has expired; open another stream with a new one.")
-        : _revoked.IsCancellationRequested
-            ? new(
-                StatusCode.Unauthenticated, ErrorReasons.TokenExpired,
-                "The key of the token was removed; open another stream with a new token.")
-        : _certificateExpired.IsCancellationRequested ? CertificateExpiry.Expired
-            : new(StatusCode.Unavailable, ErrorReasons.StreamTooOld,
-                $"The stream's connection was open for {_connection}; open another stream.");
+        : _expired.IsCancellationRequested ? _expiry
+        : _revoked.IsCancellationRequested ? TokenExpired("The key of the token was removed")
+        : new(StatusCode.Unavailable, ErrorReasons.StreamTooOld,
+            $"The stream's connection was open for {_connection}; open another stream.");
 
     /// <summary>Waits for a write that has begun, whatever its outcome; once the stream has to end, no longer than
     /// <see cref="Grace"/>.</summary>
@@ -76,13 +72,9 @@ internal sealed class StreamEnd : IDisposable
     {
         _connection?.CloseStream(_http);
         _any.Dispose();
-        _tokenExpired.Dispose();
-        _certificateExpired.Dispose();
+        _expired.Dispose();
     }
 
-    private CancellationTokenSource EndAt(DateTimeOffset? until)
-    {
-        var left = until is { } end ? end - _time.AgreedClock().GetUtcNow() : Longest;
-        return new CancellationTokenSource(TimeSpan.FromTicks(Math.Clamp(left.Ticks, 0, Longest.Ticks)), _time);
-    }
+    private static Failure TokenExpired(string how) => new(
+        StatusCode.Unauthenticated, ErrorReasons.TokenExpired, $"{how}; open another stream with a new token.");
 }

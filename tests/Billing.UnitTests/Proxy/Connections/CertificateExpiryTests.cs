@@ -30,6 +30,7 @@ public sealed class CertificateExpiryTests : IAsyncLifetime
             {
                 ["Billing:Auth:Certificates:shop:Accounts"] = "*/*",
                 ["Billing:Auth:Certificates:shop:Scopes"] = "payments:write",
+                ["Billing:Auth:ClockSkew"] = "00:00:00",
             },
             _time);
         _shop = _proxy.Authority.Client("shop");
@@ -89,20 +90,31 @@ public sealed class CertificateExpiryTests : IAsyncLifetime
         await Poll.UntilAsync(() => _connections.Closed > 0, Stop);
     }
 
-    [Fact]
-    public async Task A_stream_ends_when_the_certificate_of_its_connection_expires()
+    [Theory]
+    [InlineData(null, ErrorReasons.CertificateExpired)]
+    [InlineData(59, ErrorReasons.TokenExpired)]
+    [InlineData(61, ErrorReasons.CertificateExpired)]
+    public async Task A_stream_ends_when_the_certificate_of_its_connection_or_its_token_expires(
+        int? tokenSeconds, string reason)
     {
         using var channel = Channel();
         MoveTo(TimeSpan.FromMinutes(-1));
-        using var stream = new BillingService.BillingServiceClient(channel).MakePayments(cancellationToken: Stop);
+        using var tokens = TokenIssuer.Of(_proxy.Tokens.Pem, _time);
+        var headers = new Metadata();
+        if (tokenSeconds is { } seconds)
+        {
+            var token = tokens.Issue("somebody", ["payments:write"], ["*/*"], TimeSpan.FromSeconds(seconds));
+            headers.Add("authorization", $"Bearer {token}");
+        }
+        using var stream = new BillingService.BillingServiceClient(channel).MakePayments(
+            headers, cancellationToken: Stop);
         await stream.RequestStream.WriteAsync(Samples.Payment(), Stop);
         Assert.True(await stream.ResponseStream.MoveNext(Stop));
 
         _time.Advance(TimeSpan.FromMinutes(1));
 
         var ended = await Assert.ThrowsAsync<RpcException>(() => stream.ResponseStream.MoveNext(Stop));
-        Assert.Equal(
-            (StatusCode.Unauthenticated, ErrorReasons.CertificateExpired), (ended.StatusCode, ended.Reason()));
+        Assert.Equal((StatusCode.Unauthenticated, reason), (ended.StatusCode, ended.Reason()));
     }
 
     // Sets the wall clock to a time after the certificate's end; no timer fires.
