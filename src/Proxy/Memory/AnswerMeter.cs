@@ -6,12 +6,18 @@ namespace Billing.Proxy.Memory;
 /// <summary>The sending side of an HTTP/2 connection. It notes which streams end, by the headers of the frames that
 /// pass (RFC 9113, section 4.1). The server tells nobody: a handler ends, and its answer may stay in memory for as long
 /// as the caller takes nothing.</summary>
-internal sealed class AnswerMeter(PipeWriter inner, Action<int> ended) : PipeWriter
+/// <param name="inner">Sends.</param>
+/// <param name="ended">Called with each stream that ends, and whether the server has refused it unread, since the
+/// caller has too many open.</param>
+internal sealed class AnswerMeter(PipeWriter inner, Action<int, bool> ended) : PipeWriter
 {
     private const int HeaderBytes = 9;
+    private const int ResetBytes = HeaderBytes + 4;
     private const byte Data = 0, Headers = 1, Reset = 3, EndStream = 1;
+    private const int RefusedStream = 7;
 
-    private readonly byte[] _header = new byte[HeaderBytes];
+    // With the code of a reset, which follows it.
+    private readonly byte[] _header = new byte[ResetBytes];
     private Memory<byte> _rented;
     private int _headerRead;
     private int _payloadLeft;
@@ -51,11 +57,12 @@ internal sealed class AnswerMeter(PipeWriter inner, Action<int> ended) : PipeWri
                 _payloadLeft -= passed;
                 continue;
             }
-            var read = Math.Min(HeaderBytes - _headerRead, written.Length);
+            var wanted = _headerRead < HeaderBytes ? HeaderBytes : ResetBytes;
+            var read = Math.Min(wanted - _headerRead, written.Length);
             written[..read].CopyTo(_header.AsSpan(_headerRead));
             written = written[read..];
             _headerRead += read;
-            if (_headerRead == HeaderBytes)
+            if (_headerRead == ResetBytes || (_headerRead == HeaderBytes && _header[3] != Reset))
             {
                 NoteFrame();
             }
@@ -64,12 +71,14 @@ internal sealed class AnswerMeter(PipeWriter inner, Action<int> ended) : PipeWri
 
     private void NoteFrame()
     {
-        _headerRead = 0;
-        _payloadLeft = (_header[0] << 16) | (_header[1] << 8) | _header[2];
         var kind = _header[3];
+        _payloadLeft = kind == Reset ? 0 : (_header[0] << 16) | (_header[1] << 8) | _header[2];
+        _headerRead = 0;
         if (kind == Reset || (kind is Data or Headers && (_header[4] & EndStream) != 0))
         {
-            ended(BinaryPrimitives.ReadInt32BigEndian(_header.AsSpan(5)));
+            ended(
+                BinaryPrimitives.ReadInt32BigEndian(_header.AsSpan(5)),
+                kind == Reset && BinaryPrimitives.ReadInt32BigEndian(_header.AsSpan(HeaderBytes)) == RefusedStream);
         }
     }
 }

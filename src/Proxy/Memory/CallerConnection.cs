@@ -15,9 +15,13 @@ internal sealed class CallerConnection(
     // of a caller that does not read.
     private const int OverdueMax = 100;
 
+    // A caller knows how many streams it may have open: a few more are those that it opens before it is told.
+    private const int RefusedMax = 100;
+
     private readonly Lock _gate = new();
     private readonly Dictionary<int, Request> _requests = [];
     private bool _closed;
+    private int _refused;
 
     /// <summary>Whether its address has so much of the memory that the size of each request has to be known: a
     /// sixteenth. To find it out takes time, and a request has at most a few times its ordinary size.</summary>
@@ -72,8 +76,15 @@ internal sealed class CallerConnection(
     }
 
     /// <summary>The end of an answer was written.</summary>
-    public void Sent(int stream)
+    /// <param name="stream">Its stream.</param>
+    /// <param name="isRefused">Whether it is a reset of one stream too many. Each costs the server as much as a short
+    /// request, so that many of them end the connection.</param>
+    public void Sent(int stream, bool isRefused = false)
     {
+        if (isRefused && ++_refused == RefusedMax)
+        {
+            Abort($"Its caller has opened {RefusedMax} streams more than it may.");
+        }
         lock (_gate)
         {
             if (_requests.TryGetValue(stream, out var request))

@@ -260,6 +260,21 @@ public sealed class HostileCallerTests
         Assert.True(await stream.ResponseStream.MoveNext(CancellationToken.None));
     }
 
+    [Fact]
+    public async Task A_caller_that_opens_far_more_streams_than_it_may_is_disconnected_and_not_for_a_few()
+    {
+        await using var proxy = await ProxyHost.StartAsync(_backend, options => options.StreamsPerConnection = 10);
+        using var other = new OtherCaller(proxy);
+        await using var hasty = await RawCaller.ConnectAsync(proxy.Address);
+        await using var hostile = await RawCaller.ConnectAsync(proxy.Address);
+        await hasty.CallAsync(Service + "MakePayment", 100, [], isWhole: false);
+        await hostile.CallAsync(Service + "MakePayment", 1_000, [], isWhole: false);
+
+        await Poll.UntilAsync(() => hostile.Closed.IsCompleted && hasty.Ended == 90);
+        Assert.False(hasty.Closed.IsCompleted);
+        await other.PaysAsync();
+    }
+
     private static ListStatementRequest Statement() =>
         new() { AccountId = "acct-42", PaymentType = PaymentType.Visa, PageSize = 1_000 };
 

@@ -115,13 +115,14 @@ public sealed class MemoryPartTests
     [InlineData(1_000)]
     public async Task The_end_of_each_stream_is_seen_however_its_frames_are_written(int pieceBytes)
     {
-        var (pipe, ended) = (new Pipe(), new List<int>());
-        var meter = new AnswerMeter(pipe.Writer, ended.Add);
+        var (pipe, ended) = (new Pipe(), new List<(int Stream, bool IsRefused)>());
+        var meter = new AnswerMeter(pipe.Writer, (stream, isRefused) => ended.Add((stream, isRefused)));
         byte[] frames =
         [
             .. Frame(4, 0, 0, 6), .. Frame(1, 4, 1, 20), .. Frame(0, 0, 1, 300), .. Frame(1, 5, 1, 10),
             .. Frame(1, 4, 3, 20), .. Frame(0, 1, 3, 0), .. Frame(6, 1, 0, 8), .. Frame(3, 0, 5, 4),
-            .. Frame(8, 0, 7, 4), .. Frame(1, 5, 9, 20),
+            .. Frame(8, 0, 7, 4), .. Frame(1, 5, 9, 20), 0, 0, 4, 3, 0, 0, 0, 0, 11, 0, 0, 0, 7,
+            .. Frame(0, 1, 13, 5),
         ];
         foreach (var piece in frames.Chunk(pieceBytes))
         {
@@ -129,7 +130,7 @@ public sealed class MemoryPartTests
         }
         await meter.FlushAsync(TestContext.Current.CancellationToken);
 
-        Assert.Equal([1, 3, 5, 9], ended);
+        Assert.Equal([(1, false), (3, false), (5, false), (9, false), (11, true), (13, false)], ended);
         var passed = await pipe.Reader.ReadAsync(TestContext.Current.CancellationToken);
         Assert.Equal(frames, passed.Buffer.ToArray());
     }

@@ -91,7 +91,7 @@ internal sealed class RawCaller : IAsyncDisposable
         return socket;
     }
 
-    /// <summary>Begins calls of a method, each with a part of its body.</summary>
+    /// <summary>Begins calls of a method, each with a part of its body, or with its headers only.</summary>
     /// <returns>The first one's stream; each further one has the next odd number.</returns>
     public async Task<int> CallAsync(string method, int calls, byte[] body, bool isWhole)
     {
@@ -100,7 +100,10 @@ internal sealed class RawCaller : IAsyncDisposable
         for (var i = 0; i < calls; i++, _next += 2)
         {
             frames.Write(Frame(FrameKind.Headers, EndHeaders, _next, FieldsOf(method)));
-            frames.Write(Frame(FrameKind.Data, isWhole ? EndStream : (byte)0, _next, body));
+            if (body.Length > 0)
+            {
+                frames.Write(Frame(FrameKind.Data, isWhole ? EndStream : (byte)0, _next, body));
+            }
         }
         await SendAsync(frames.ToArray());
         return first;
