@@ -8,9 +8,10 @@ changed=0
 programs=/opt/billing
 settings_folder=/etc/billing
 hosts_file=/etc/hosts
-# The authorities that may have signed the certificates of the database's servers, and of the brokers.
+# The authorities that may have signed the certificates of the database's servers, of the brokers, and of proxies.
 database_authority=$settings_folder/tls/database-ca.pem
 broker_authority=$settings_folder/tls/brokers-ca.pem
+proxy_authority=$settings_folder/tls/proxies-ca.pem
 cloud_settings=/etc/cloud/cloud.cfg.d
 
 say() { printf 'billing: %s\n' "$*"; }
@@ -229,17 +230,18 @@ run_unit() {
   systemctl "${@:2}" "$how" "$1"
 }
 
-# wait_until_ready URL UNIT: waits up to ten minutes. A service restarts until its dependencies are available.
+# wait_until_ready URL UNIT [CERTIFICATE]: waits up to ten minutes. A service restarts until its dependencies are
+# available. With https it must have this certificate.
 wait_until_ready() {
-  local second
+  local second problem
   for ((second = 0; second < 600; second += 2)); do
-    if curl --fail --silent --output /dev/null --max-time 2 "$1"; then
+    if problem=$(curl --fail --silent --show-error --output /dev/null --max-time 2 ${3:+--cacert "$3"} "$1" 2>&1); then
       return 0
     fi
     sleep 2
   done
   journalctl --no-pager -n 20 -u "$2" >&2 || true
-  die "$2 was not ready at $1 within ten minutes"
+  die "$2 was not ready at $1 within ten minutes: $problem"
 }
 
 # Installs the parts that every machine has: an account for the services, a journal of limited size, the node
@@ -331,6 +333,14 @@ put_broker_authority() {
     authorities=$(pem tls/kafka-ca)
   fi
   put_file "$broker_authority" root:root 644 <<<"$authorities"
+}
+
+# put_proxy_authority: those who call proxies read the file at each connection.
+put_proxy_authority() {
+  local authorities restarts=$changed
+  authorities=$(pem tls/ca)
+  put_file "$proxy_authority" root:root 644 <<<"$authorities"
+  changed=$restarts
 }
 
 # postgres_connection ROLE SERVERS: prints the Npgsql connection string of billing_ROLE.

@@ -17,9 +17,14 @@ cd /
 load_settings /etc/billing/host.env
 require_settings BILLING_NAME BILLING_TIER BILLING_ZONE BILLING_ADDRESS BILLING_VERSION BILLING_RELEASE \
   BILLING_SECRETS \
-  BILLING_KAFKA BILLING_POSTGRES BILLING_POSTGRES_OWN BILLING_PROXIES BILLING_HOSTS BILLING_NETWORK BILLING_PARTITIONS
+  BILLING_KAFKA BILLING_POSTGRES BILLING_POSTGRES_OWN BILLING_PROXIES BILLING_HOSTS BILLING_NETWORK \
+  BILLING_PARTITIONS BILLING_INSECURE BILLING_TOKEN_AUDIENCE
 tier="$BILLING_BOOTSTRAP/tiers/$BILLING_TIER.sh"
 [[ -f $tier ]] || die "BILLING_TIER=$BILLING_TIER: unknown tier; the tiers are $(tiers)"
+
+[[ $BILLING_INSECURE =~ ^(true|false)$ ]] || die "BILLING_INSECURE=$BILLING_INSECURE: must be true or false"
+[[ $BILLING_INSECURE == false ]] ||
+  say 'BILLING_INSECURE=true: proxies have neither TLS nor tokens; whoever reaches one may do everything'
 
 # A second installation at the same time, started manually during the first boot, waits.
 exec 9>/run/billing-install.lock

@@ -37,6 +37,11 @@ locals {
   bucket = "${var.name}-release-${local.owner}"
   backup = "${var.name}-backup-${local.owner}"
 
+  # The machines on which etcd runs.
+  etcd = [
+    for name, host in local.hosts : name if contains(split(",", host.environment.BILLING_ETCD), host.address)
+  ]
+
   # Machines may also read a bucket of another owner; over https they need no permission.
   release_bucket = var.release == "" ? local.bucket : startswith(var.release, "s3://") ? split("/", var.release)[2] : ""
 
@@ -65,6 +70,8 @@ module "topology" {
   postgres_host     = var.postgres == "rds" ? module.database[0].host : var.postgres_host
   postgres_port     = var.postgres == "rds" ? 5432 : var.postgres_port
   further_databases = var.further_databases
+  insecure          = var.insecure
+  tokens            = var.tokens
   opening_limits    = var.opening_limits
   webhooks          = var.webhooks
   webhook_networks  = var.webhook_networks
@@ -128,6 +135,9 @@ module "access" {
   machines       = { for name, host in local.hosts : name => host.tier }
   kafka_own      = var.kafka_bootstrap == ""
   postgres_own   = var.postgres == "machine"
+  insecure       = var.insecure
+  tokens_own     = var.tokens.authority == ""
+  etcd           = local.etcd
   parameters_arn = local.parameters
   release_arns = local.release_bucket == "" ? [] : [
     "arn:${data.aws_partition.this.partition}:s3:::${local.release_bucket}"
@@ -172,6 +182,7 @@ module "load_balancer" {
 
   name              = var.name
   internal          = var.load_balancer_internal
+  insecure          = var.insecure
   vpc_id            = module.network.vpc_id
   subnet_ids        = values(module.network.subnet_ids)
   security_group_id = module.security.group_ids["load-balancer"]

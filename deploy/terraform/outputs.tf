@@ -16,7 +16,7 @@ output "addresses" {
 }
 
 output "load_balancer" {
-  description = "The address for callers, for gRPC without TLS."
+  description = "The address for callers, for gRPC: over TLS, unless insecure is true."
   value       = module.load_balancer.address
 }
 

@@ -76,12 +76,27 @@ variable "callers" {
   nullable    = false
 
   validation {
-    condition = alltrue([for cidr in var.callers : can(cidrnetmask(cidr)) && !endswith(cidr, "/0")])
-    error_message = join(" ", [
-      "callers must be IPv4 networks such as 10.1.0.0/16, and not the whole internet: calls are neither encrypted",
-      "nor authenticated.",
-    ])
+    condition     = alltrue([for cidr in var.callers : can(cidrnetmask(cidr)) && !endswith(cidr, "/0")])
+    error_message = "callers must be IPv4 networks such as 10.1.0.0/16, and not the whole internet."
   }
+}
+
+variable "insecure" {
+  description = "Whether proxies have neither TLS nor tokens: whoever reaches one may do everything."
+  type        = bool
+  default     = false
+  nullable    = false
+}
+
+variable "tokens" {
+  description = "Who issues callers' tokens: by default secrets.sh; else issuer, audience and the OpenID provider."
+  type = object({
+    issuer    = optional(string, "")
+    audience  = optional(string, "billing")
+    authority = optional(string, "")
+  })
+  default  = {}
+  nullable = false
 }
 
 variable "load_balancer_internal" {

@@ -13,11 +13,13 @@ internal static class ClientCommand
     {
         var proxies = new Option<string[]>("--proxies")
         {
-            Description = "Addresses of the proxies, separated by commas, e.g. http://localhost:5000",
+            Description = "Addresses of the proxies, separated by commas, e.g. https://billing.example:5000",
             Required = true,
             CustomParser =
                 result => [.. result.Tokens.SelectMany(t => t.Value.Split(',', StringSplitOptions.RemoveEmptyEntries))],
         };
+        var ca = ExistingFile("--ca", "File of the authorities that sign the proxies' certificates, in PEM");
+        var token = ExistingFile("--token-file", "File of the token that the proxies require");
         var requests = Number("--requests", "Number of payments, all sent at once", 5000, 0);
         var rate = Number(
             "--rate",
@@ -41,7 +43,7 @@ internal static class ClientCommand
             new Option<bool>("--wait-for-go") { Description = "After the warm-up, wait for a line on standard input" };
         var command = new RootCommand("Sends payments and balance checks to the proxies and measures each.")
         {
-            proxies, requests, rate, streams, balances, warmUp, accounts, otherCurrency, seed,
+            proxies, ca, token, requests, rate, streams, balances, warmUp, accounts, otherCurrency, seed,
             deadline, journal, report, waitForGo, Work(),
         };
         command.Validators.Add(result =>
@@ -55,6 +57,8 @@ internal static class ClientCommand
             new LoadSpec
             {
                 Addresses = parsed.GetRequiredValue(proxies),
+                CaFile = parsed.GetValue(ca),
+                TokenFile = parsed.GetValue(token),
                 Protocol = parsed.GetValue(streams) > 0 ? LoadProtocol.Stream : LoadProtocol.Sdk,
                 Connections = Math.Max(1, parsed.GetValue(streams)),
                 Shape = parsed.GetValue(rate) > 0 && parsed.GetValue(streams) == 0
@@ -81,6 +85,19 @@ internal static class ClientCommand
         command.SetAction((parsed, cancellationToken) =>
             Worker.RunAsync(parsed.GetRequiredValue(spec), parsed.GetRequiredValue(result), cancellationToken));
         return command;
+    }
+
+    private static Option<string?> ExistingFile(string name, string description)
+    {
+        var option = new Option<string?>(name) { Description = description };
+        option.Validators.Add(result =>
+        {
+            if (result.Tokens is [var path, ..] && !File.Exists(path.Value))
+            {
+                result.AddError($"{name}: there is no file '{path.Value}'.");
+            }
+        });
+        return option;
     }
 
     private static Option<int> Number(string name, string description, int fallback, int min, int max = int.MaxValue)

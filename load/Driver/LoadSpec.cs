@@ -35,6 +35,14 @@ public sealed record LoadSpec
     /// connections to all proxies.</summary>
     public int Connections { get; init; } = 1;
 
+    /// <summary>The file, in PEM, of the authorities that may have signed the proxies' certificates; null for those
+    /// that the machine trusts. Over <see cref="LoadProtocol.Sdk"/> and <see cref="LoadProtocol.Stream"/>.</summary>
+    public string? CaFile { get; init; }
+
+    /// <summary>The file of the token that identifies the caller, which is read once; null for none. Over
+    /// <see cref="LoadProtocol.Sdk"/> and <see cref="LoadProtocol.Stream"/>.</summary>
+    public string? TokenFile { get; init; }
+
     /// <summary>The load before the measured one, which opens the connections and lets the runtime compile the code;
     /// null for none. It is journalled and not measured.</summary>
     public LoadShape? WarmUp { get; init; }

@@ -390,14 +390,12 @@ public sealed class BillingStack : IAsyncDisposable
     // Settings without a value are those that a service keeps its own default of.
     private Dictionary<string, string?> CommonSettings(ServiceRole role, int number)
     {
-        var isSecured = Kafka is not null && Credentials is not null;
+        var user = Kafka is null || Credentials is null ? null : ServiceProcess.UserOf(role, number);
         return new()
         {
-            ["Billing__Kafka__BootstrapServers"] = isSecured ? Kafka!.SecuredServers : BootstrapServers,
-            ["Billing__SecretsFolder"] =
-                isSecured ? Credentials!.SecretsOf(ServiceProcess.UserOf(role, number)) : null,
-            ["Billing__Kafka__ProxyName"] =
-                isSecured && role == ServiceRole.Proxy ? ServiceProcess.UserOf(role, number) : null,
+            ["Billing__Kafka__BootstrapServers"] = user is null ? BootstrapServers : Kafka!.SecuredServers,
+            ["Billing__SecretsFolder"] = user is null ? null : Credentials!.SecretsOf(user),
+            ["Billing__Kafka__ProxyName"] = role == ServiceRole.Proxy ? user : null,
             // The brokers of the stack allow shorter session timeouts than Kafka's defaults do. The timeout is longer
             // than the fail-over of a broker, so that a group whose coordinator dies need not rebalance.
             ["Billing__Kafka__SessionTimeout"] = Kafka is null ? null : "00:00:03.500",
@@ -412,14 +410,13 @@ public sealed class BillingStack : IAsyncDisposable
 
     private Dictionary<string, string?> FrontSettings(int number, ServiceProcess? previous)
     {
-        string NewAddress(int port) => $"{(Credentials is null ? "http" : "https")}://127.0.0.1:{port}";
+        string Address(int port) => $"{(Credentials is null ? "http" : "https")}://127.0.0.1:{port}";
         return new((Credentials?.ProxySettings ?? FrozenDictionary<string, string>.Empty)
             .Select(setting => KeyValuePair.Create(setting.Key, (string?)setting.Value)))
         {
             [ServiceProcess.RestUrl] = previous?.RestAddress
-                ?? NewAddress(_options.RestPort == 0 ? _ports.Take() : _options.RestPort + number - 1),
-            [ServiceProcess.AdminUrl] =
-                Credentials is null ? null : previous?.AdminAddress ?? NewAddress(_ports.Take()),
+                ?? Address(_options.RestPort == 0 ? _ports.Take() : _options.RestPort + number - 1),
+            [ServiceProcess.AdminUrl] = Credentials is null ? null : previous?.AdminAddress ?? Address(_ports.Take()),
         };
     }
 

@@ -59,6 +59,8 @@ internal sealed class Rehearsal(RehearsalOptions options, IAnsiConsole console)
         {
             if (platform is not null)
             {
+                _report.Listening = platform.Eavesdropper.Conclude().Judge(platform.Topology);
+                _report.Amiss.AddRange(_report.Listening.Amiss);
                 if (options.Logs is not null)
                 {
                     await platform.KeepJournalsAsync();

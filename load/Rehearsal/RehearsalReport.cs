@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using Billing.Measuring;
+using Billing.Rehearsal.Listening;
 using Billing.Rehearsal.Network;
 using Billing.Rehearsal.Steps;
 
@@ -33,6 +34,9 @@ internal sealed class RehearsalReport
     /// <summary>The source of the prototype's figures, which are printed beside the bursts.</summary>
     public Source Source { get; init; } = Sources.Prototype;
     public AccessFindings? Access { get; set; }
+
+    /// <summary>What an eavesdropper on the router heard, from the first machine's boot to the end.</summary>
+    public ListeningFindings? Listening { get; set; }
 
     /// <summary>The clients' measurements, by run.</summary>
     public List<LoadRun> Runs { get; } = [];

@@ -2,6 +2,7 @@ using Billing.Driver.Metering;
 using Billing.Measuring;
 using Billing.Measuring.Experiments;
 using Billing.Measuring.Experiments.Comparisons;
+using Billing.Rehearsal.Listening;
 using Spectre.Console;
 
 using Table = Spectre.Console.Table;
@@ -31,6 +32,16 @@ internal static class RehearsalTable
             console.WriteLine(
                 $"{access.Tried} connections between machines tried, {access.Allowed} of them allowed; "
                 + $"{access.Amiss.Count} findings.");
+        }
+        if (report.Listening is { } heard)
+        {
+            console.Write(Links(heard));
+            console.WriteLine(
+                $"An eavesdropper on the router read {heard.Packets:N0} packets with {heard.Bytes:N0} bytes; the "
+                + $"kernel dropped {heard.Dropped:N0} packets, and {heard.UnreadPercent:0.00} % of the bytes were not "
+                + "read.");
+            console.WriteLine(
+                "Allowed, but nothing went from " + string.Join(", ", heard.Silent.DefaultIfEmpty("none")));
         }
         console.WriteLine(report.Amiss.Count == 0 ? "No findings." : $"{report.Amiss.Count} findings:");
         foreach (var finding in report.Amiss)
@@ -80,6 +91,20 @@ internal static class RehearsalTable
         {
             table.AddRow(
                 use.Machine, use.Service, $"{use.ResidentPeakBytes / 1e6:0}", $"{use.MachinePeakBytes / 1e6:0}");
+        }
+        return table;
+    }
+
+    private static Table Links(ListeningFindings heard)
+    {
+        var table = Table(
+            "What machines sent each other", "Link", "Port", "Bytes", "TLS, %", "In clear", "Not read", "Found");
+        foreach (var link in heard.Links)
+        {
+            table.AddRow(
+                $"{link.From} to {link.To}", link.Port, $"{link.Bytes:N0}", $"{link.TlsPercent:0.0}",
+                $"{link.ClearBytes:N0}", $"{link.UnreadBytes:N0}",
+                string.Join(", ", link.Found.Select(found => $"{found.Key}: {found.Value:N0}")));
         }
         return table;
     }

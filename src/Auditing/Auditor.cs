@@ -22,6 +22,14 @@ public sealed class Auditor(IReadOnlyCollection<string> databases, string schema
     /// <summary>Addresses of proxies from which every account's balance is requested; none by default.</summary>
     public IReadOnlyList<string> Proxies { get; init; } = [];
 
+    /// <summary>The file, in PEM, of the only authorities that are trusted for the proxies' certificates; null for
+    /// those that the machine trusts.</summary>
+    public string? ProxiesCaFile { get; init; }
+
+    /// <summary>The token with which the proxies are asked, with the scope to read every account; null for
+    /// none.</summary>
+    public string? Token { get; init; }
+
     /// <summary>The credit limit of an account before one is set, by its currency: zero in a currency that is not
     /// listed. Null if unknown, and then only accounts with a limit of their own are checked against it.</summary>
     public IReadOnlyDictionary<string, decimal>? OpeningLimits { get; init; } = new Dictionary<string, decimal>();
@@ -45,7 +53,7 @@ public sealed class Auditor(IReadOnlyCollection<string> databases, string schema
     /// <param name="cancellationToken">Cancels the audit.</param>
     /// <exception cref="FormatException">A file is not a journal; the message contains file and line.</exception>
     /// <exception cref="AuditException">A database has no event store, or a shard is in none of them
-    /// or is being moved.</exception>
+    /// or is being moved; or the proxies cannot be asked in this way.</exception>
     /// <exception cref="NpgsqlException">The database cannot be used.</exception>
     public async Task<AuditResult> RunAsync(IEnumerable<string> journals, CancellationToken cancellationToken)
     {
@@ -78,7 +86,8 @@ public sealed class Auditor(IReadOnlyCollection<string> databases, string schema
         var counts = transactions.Conclude(JournalsAreComplete);
         var asked = Proxies.Count == 0
             ? 0
-            : await new BalanceCheck(Proxies, Progress).RunAsync([.. accounts.Accounts], unbalanced, cancellationToken);
+            : await new BalanceCheck(Proxies, ProxiesCaFile, Token, Progress).RunAsync(
+                [.. accounts.Accounts], unbalanced, cancellationToken);
         return new AuditResult
         {
             Accounts = accounts.Count,

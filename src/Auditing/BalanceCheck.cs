@@ -7,33 +7,52 @@ using Grpc.Core;
 namespace Billing.Auditing;
 
 /// <summary>Requests the balances of accounts from the proxies and compares them with the sums of the events.</summary>
-internal sealed class BalanceCheck(IReadOnlyList<string> proxies, IProgress<AuditProgress>? progress)
+/// <param name="proxies">Their addresses.</param>
+/// <param name="caFile">The authorities that sign their certificates; null for those that the machine trusts.</param>
+/// <param name="token">The token that they require; null for none.</param>
+/// <param name="progress">Receives the progress.</param>
+internal sealed class BalanceCheck(
+    IReadOnlyList<string> proxies, string? caFile, string? token, IProgress<AuditProgress>? progress)
 {
     private const int ConcurrencyMax = 200;
     private const string Part = "Balances";
 
     /// <summary>Checks every account.</summary>
     /// <returns>The number of checked accounts.</returns>
+    /// <exception cref="AuditException">The addresses, the token or the authorities cannot be used.</exception>
     public async Task<long> RunAsync(
         IReadOnlyCollection<(string StreamId, long Version, decimal Balance)> accounts, Findings unbalanced,
         CancellationToken cancellationToken)
     {
-        var options = new BillingClientOptions();
-        foreach (var proxy in proxies)
-        {
-            options.Proxies.Add(proxy);
-        }
-        using var client = new BillingClient(options, TimeProvider.System);
+        using var client = Client();
         var counter = new AuditCounter(progress, Part, accounts.Count);
         var parallel =
             new ParallelOptions { MaxDegreeOfParallelism = ConcurrencyMax, CancellationToken = cancellationToken };
-        await Parallel.ForEachAsync(accounts, parallel, async (account, token) =>
+        await Parallel.ForEachAsync(accounts, parallel, async (account, stop) =>
         {
-            await CheckAsync(client, account.StreamId, account.Version, account.Balance, unbalanced, token);
+            await CheckAsync(client, account.StreamId, account.Version, account.Balance, unbalanced, stop);
             counter.Add();
         });
         counter.Complete();
         return counter.Done;
+    }
+
+    private BillingClient Client()
+    {
+        var options = new BillingClientOptions { Token = token };
+        options.Tls.CaFile = caFile;
+        foreach (var proxy in proxies)
+        {
+            options.Proxies.Add(proxy);
+        }
+        try
+        {
+            return new BillingClient(options, TimeProvider.System);
+        }
+        catch (ArgumentException e)
+        {
+            throw new AuditException(e.Message, e);
+        }
     }
 
     private static async Task CheckAsync(

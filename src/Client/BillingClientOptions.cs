@@ -159,8 +159,8 @@ public sealed class BillingClientOptions
 /// part <c>Tls</c> of the section.</summary>
 public sealed class TlsOptions
 {
-    /// <summary>The only certificate authorities trusted for the proxies' certificates;
-    /// null for those that the machine trusts.</summary>
+    /// <summary>The only certificate authorities trusted for the proxies' certificates; null for those that the machine
+    /// trusts. The file may be replaced: it is read again for each connection.</summary>
     public string? CaFile { get; set; }
 
     /// <summary>The client's certificate for mutual TLS, followed by its intermediate certificates;

@@ -34,7 +34,8 @@ restore() {
   install -d -o postgres -g postgres -m 700 "$data"
   runuser -u postgres -- pgbackrest --stanza=billing --pg1-path="$data" "${target[@]}" restore || {
     drop
-    die "$1 cannot be restored: there is no backup from before it, or backups cannot be read"
+    die "$1 cannot be restored: there is no backup from before it, or backups cannot be read, as with another" \
+      'password than theirs (repo1-cipher-pass)'
   }
   cp -- "$data/pg_hba.conf" "$settings/pg_hba.conf"
   cat >"$settings/conf.d/restore.conf" <<END

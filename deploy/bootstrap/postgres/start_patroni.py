@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Starts Patroni: start_patroni.py SETTINGS
 
-Two errors of Patroni 3.0, as in Debian 12, lose acknowledged commits. Both are mended here as later releases mend them,
-which cannot be used: since 3.2 the primary's lock lasts for 20 seconds at least, and so does the silence after its
-loss.
+Three errors of Patroni 3.0, as in Debian 12, are mended here. Two of them lose acknowledged commits, and are mended as
+later releases mend them, which cannot be used: since 3.2 the primary's lock lasts for 20 seconds at least, and so does
+the silence after its loss.
 
 Before 3.2 it forgets at its start which standby commits wait for, and writes the server's settings without it. If its
 server runs, every commit that waits is then acknowledged at once, and no later one waits: what is not on the standby's
@@ -12,6 +12,9 @@ before.
 
 Before 3.1 a primary that was away for longer than its lock takes the lock back from the one that took over. That one
 then deletes what it has committed since. So it renews its lock here only if it still has it.
+
+When it is reloaded, its REST interface goes on with the authority that it has, and, if the settings have changed too,
+with its certificate. So each reload makes it read both again.
 
 start_patroni.py --alone SETTINGS starts nothing: only this server, whose Patroni has ended, may become the primary,
 although its data is older than what was known of the last one.
@@ -66,6 +69,17 @@ def renew_own_lock_only(etcd):
     etcd._update_leader = _update_leader
 
 
+def read_certificates_again(api):
+    original = api.reload_config
+
+    def reload_config(self, config):
+        self._received_new_cert = True
+        original(self, config)
+
+    api.reload_config = reload_config
+    api.reload_local_certificate = lambda self: True
+
+
 def leave_alone(settings):
     from patroni.config import Config
     from patroni.dcs import get_dcs
@@ -85,9 +99,11 @@ if __name__ == "__main__":
         leave_alone(sys.argv[2])
     else:
         from patroni.__main__ import main
+        from patroni.api import RestApiServer
         from patroni.dcs.etcd3 import Etcd3
         from patroni.postgresql.config import ConfigHandler
 
         keep_standby_names(ConfigHandler)
         renew_own_lock_only(Etcd3)
+        read_certificates_again(RestApiServer)
         main()

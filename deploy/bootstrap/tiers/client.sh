@@ -3,4 +3,5 @@
 
 install_tier() {
   install_program client
+  put_proxy_authority
 }

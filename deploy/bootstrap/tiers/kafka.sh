@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # What common.sh sets.
-# A Kafka broker in KRaft mode. The first three nodes are also controllers; the others are brokers only.
+# A Kafka broker in KRaft mode. The first three nodes are also controllers; the others are brokers only. The first one
+# creates the topics and the rights of all programs, which they wait for.
 
 kafka_release=4.1.0
 # Base64 of 16 bytes; the same on every node, and not a secret.
@@ -37,6 +38,26 @@ install_tier() {
   run_service billing-kafka.service
   # The broker is up when the administrator can connect.
   retry billing-kafka broker-api-versions >/dev/null
+  # One after the other would only find what the first has made.
+  [[ $(node_number) != "${BILLING_KAFKA_NODES%%@*}" ]] || install_topics
+}
+
+install_topics() {
+  install_program operator
+  # In a folder of its own, in which the operators' program is started as the administrator.
+  local settings=()
+  kafka_settings admin
+  put_settings admin root
+  retry make_topics
+}
+
+make_topics() {
+  local proxy options=()
+  for proxy in $(proxies); do
+    options+=(--proxy "$proxy")
+  done
+  env -C "$settings_folder/admin" "$programs/operator/Billing.Operator" topics \
+    --access "$BILLING_BOOTSTRAP/kafka/access.txt" "${options[@]}"
 }
 
 # format_storage [COMMAND...]: COMMAND runs the tool under the brokers' account. The programs' accounts are created with

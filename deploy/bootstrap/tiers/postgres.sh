@@ -13,7 +13,7 @@ install_tier() {
   # Patroni creates the cluster: the package must not.
   put_file /etc/postgresql-common/createcluster.d/billing.conf root:root 644 <<<'create_main_cluster = false'
   need_packages postgresql-15 patroni pgbackrest
-  # For the audit, which checks a restored database.
+  # For the tables, and for the audit, which checks a restored database.
   install_program operator
   put_file /usr/local/sbin/billing-archived root:root 755 <"$BILLING_BOOTSTRAP/postgres/archived.sh"
   put_file /usr/local/sbin/billing-backup root:root 755 <"$BILLING_BOOTSTRAP/postgres/backup.sh"
@@ -30,8 +30,8 @@ install_tier() {
   put_server_certificate
   settings=$(patroni_settings)
   put_file /etc/patroni/config.yml root:postgres 640 <<<"$settings"
-  # New passwords need no restart, which would end the primary.
-  if ((changed && !restarts)) && systemctl is-active --quiet patroni; then
+  # New passwords, certificates and authorities need no restart, which would end the primary.
+  if ((!restarts)) && systemctl is-active --quiet patroni; then
     systemctl reload patroni
     changed=0
   fi
@@ -41,7 +41,8 @@ install_tier() {
     make_roles
     # With billing-backup's lock: pgBackRest fails while another one of it runs.
     runuser -u postgres -- flock /run/lock/billing-backup pgbackrest --stanza=billing stanza-create ||
-      die "$BILLING_BACKUP cannot be used, or has the backups of another database: set BILLING_BACKUP to an empty place"
+      die "$BILLING_BACKUP cannot be used, or has the backups of another database or with another password than" \
+        'postgres/backup: set BILLING_BACKUP to an empty place'
   fi
   local unit
   for unit in billing-backup{,-metrics}.{service,timer}; do
@@ -51,13 +52,19 @@ install_tier() {
   systemctl enable --quiet --now billing-backup.timer billing-backup-metrics.timer
   # A restore needs one from before the moment that it restores.
   runuser -u postgres -- billing-backup --first
+  # Whether or not it is the primary, which may become another one before all machines have a new release.
+  [[ -n ${BILLING_DATABASE:-} ]] || retry make_tables
 }
 
-# Two weeks, each a full backup and those of the days after it.
+# Two weeks, each a full backup and those of the days after it. They are encrypted here, before they are stored.
 backup_settings() {
+  local password
+  password=$(password postgres/backup)
   printf '[global]\n'
   backup_place
   cat <<END
+repo1-cipher-type=aes-256-cbc
+repo1-cipher-pass=$password
 repo1-bundle=y
 repo1-retention-full=2
 compress-type=zst
@@ -107,8 +114,13 @@ put_server_certificate() {
 }
 
 # is_member: whether the server runs, as the primary or as a standby of it.
-is_member() {
-  as_superuser -c 'select 1' >/dev/null && curl --fail --silent --output /dev/null "http://$BILLING_ADDRESS:8008/health"
+is_member() { as_superuser -c 'select 1' >/dev/null && ask_patroni health; }
+
+# ask_patroni STATE: whether Patroni says that its server is in this state. It answers those only who have a certificate
+# of the platform's authority.
+ask_patroni() {
+  curl --fail --silent --output /dev/null --max-time 5 --cacert "$database_authority" --cert "$server_certificate" \
+    "https://$BILLING_ADDRESS:8008/$1"
 }
 
 is_primary() { [[ $(as_superuser -At -c 'select pg_is_in_recovery()') == f ]]; }
@@ -149,9 +161,16 @@ name: $BILLING_NAME
 restapi:
   listen: $BILLING_ADDRESS:8008
   connect_address: $BILLING_ADDRESS:8008
+  certfile: $server_certificate
+  cafile: $database_authority
+  verify_client: required
   authentication: {username: patroni, password: "$api"}
 etcd3:
   hosts: [$(sed 's/[^,]*/&:2379/g; s/,/, /g' <<<"$BILLING_ETCD")]
+  protocol: https
+  cacert: $database_authority
+  cert: $server_certificate
+  key: $server_certificate
 bootstrap:
   dcs:
 $(agreed_settings)
@@ -199,4 +218,28 @@ set_password() {
   local password
   password=$(password "postgres/$2")
   as_superuser <<<"alter role billing_$1 password '${password//\'/\'\'}';"
+}
+
+# All databases at once, on the machines of the first one: to one that it is given alone, `schema` gives the shards of a
+# new store.
+make_tables() {
+  local name servers owner options=()
+  while read -r name servers; do
+    owner=$(postgres_connection owner "$servers")
+    options+=(--postgres "$name:$owner")
+  done < <(databases)
+  "$programs/operator/Billing.Operator" schema "${options[@]}" || return
+  while read -r name servers; do
+    grant_rights "$servers" || return
+  done < <(databases)
+}
+
+# grant_rights SERVERS: one machine after the other, as two that grant the same right at once fail.
+grant_rights() {
+  local password hosts IFS=,
+  read -ra hosts <<<"$1"
+  password=$(password postgres/owner)
+  PGPASSWORD=$password PGTARGETSESSIONATTRS=read-write PGSSLMODE=verify-full PGSSLROOTCERT=$database_authority \
+    psql -q -v ON_ERROR_STOP=1 -o /dev/null -h "${hosts[*]%:*}" -p "${hosts[*]##*:}" -U billing_owner -d billing \
+    -c "select pg_advisory_lock(hashtext('billing grants'))" -f "$BILLING_BOOTSTRAP/postgres/grants.sql"
 }

@@ -7,8 +7,13 @@ namespace Billing.Driver.Channels;
 internal static class Connections
 {
     /// <summary>Opens a channel to one proxy; one of the SDK distributes its calls over all of them.</summary>
+    /// <exception cref="NotSupportedException">The protocol has no tokens and no authorities of its own.</exception>
     public static IRequestChannel Open(LoadSpec spec, string address, TimeProvider time)
     {
+        if (spec is { Protocol: LoadProtocol.Unary or LoadProtocol.Rest } and not { CaFile: null, TokenFile: null })
+        {
+            throw new NotSupportedException($"CaFile and TokenFile: the protocol {spec.Protocol} has neither.");
+        }
         var deadline = TimeSpan.FromSeconds(spec.DeadlineS);
         return spec.Protocol switch
         {
@@ -28,7 +33,9 @@ internal static class Connections
             Deadline = TimeSpan.FromSeconds(spec.DeadlineS),
             RetryShare = null,
             StreamWindow = spec.StreamWindow,
+            Token = spec.TokenFile is { } file ? File.ReadAllText(file).Trim() : null,
         };
+        options.Tls.CaFile = spec.CaFile;
         options.RetriesMax = spec.RetriesMax ?? options.RetriesMax;
         foreach (var address in addresses)
         {

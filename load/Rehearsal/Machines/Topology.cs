@@ -13,7 +13,7 @@ internal sealed record Machine(
 
     /// <summary>The proxies that it calls, separated by commas.</summary>
     public string Proxies =>
-        string.Join(',', Environment["BILLING_PROXIES"].Split(',').Select(address => "http://" + address));
+        string.Join(',', Environment["BILLING_PROXIES"].Split(',').Select(address => "https://" + address));
 }
 
 /// <summary>An allowed connection between tiers, or <c>callers</c> and <c>load-balancer</c>, which the

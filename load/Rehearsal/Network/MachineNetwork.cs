@@ -9,7 +9,8 @@ namespace Billing.Rehearsal.Network;
 /// in network namespaces of this mount namespace, and ends with it.</summary>
 internal sealed class MachineNetwork : IDisposable
 {
-    private const string Router = "router";
+    /// <summary>The router's name; it has a network namespace like a machine's.</summary>
+    public const string Router = "router";
 
     // Any address, as it only exists in the router's namespace. Each machine reaches all others through it,
     // as in a VPC.

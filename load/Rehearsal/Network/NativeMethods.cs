@@ -18,6 +18,9 @@ internal static partial class NativeMethods
     private const int TryAgain = 11;
     private const int InterruptedCall = 4;
 
+    // MSG_DONTWAIT.
+    private const int WithoutWaiting = 0x40;
+
     // TUNSETIFF of linux/if_tun.h.
     private const nuint SetInterface = 0x400454ca;
     private const short TunWithoutHeader = 0x1 | 0x1000;
@@ -78,6 +81,18 @@ internal static partial class NativeMethods
     public static void TryWrite(int descriptor, ReadOnlySpan<byte> packet) =>
         _ = Write(descriptor, ref MemoryMarshal.GetReference(packet), (nuint)packet.Length);
 
+    /// <summary>Receives one packet.</summary>
+    /// <param name="from">For the address that it came from, as the kernel has it.</param>
+    /// <returns>As <see cref="TryRead"/>.</returns>
+    public static int TryReceive(int descriptor, Span<byte> packet, Span<byte> from)
+    {
+        var fromLength = (uint)from.Length;
+        var length = ReceiveFrom(
+            descriptor, ref MemoryMarshal.GetReference(packet), (nuint)packet.Length, WithoutWaiting,
+            ref MemoryMarshal.GetReference(from), ref fromLength);
+        return length >= 0 ? (int)length : Marshal.GetLastPInvokeError() is TryAgain or InterruptedCall ? 0 : -1;
+    }
+
     [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
     public static partial int CloseDescriptor(int descriptor);
 
@@ -95,6 +110,10 @@ internal static partial class NativeMethods
 
     [LibraryImport("libc", EntryPoint = "read", SetLastError = true)]
     private static partial nint Read(int descriptor, ref byte buffer, nuint length);
+
+    [LibraryImport("libc", EntryPoint = "recvfrom", SetLastError = true)]
+    private static partial nint ReceiveFrom(
+        int descriptor, ref byte buffer, nuint length, int flags, ref byte from, ref uint fromLength);
 
     [LibraryImport("libc", EntryPoint = "write", SetLastError = true)]
     private static partial nint Write(int descriptor, ref readonly byte buffer, nuint length);

@@ -11,8 +11,8 @@ internal static class ClientMachines
     /// <param name="site">The site, which has the folder for their journals and results.</param>
     /// <param name="machines">The client machines.</param>
     /// <param name="name">The name of the run and its files.</param>
-    /// <param name="load">The load of each client; its addresses and files are set here, and its seed together with the
-    /// machine's number.</param>
+    /// <param name="load">The load of each client; its addresses, credentials and files are set here, and its seed
+    /// together with the machine's number.</param>
     public static async Task<RunningLoad> StartAsync(
         Site site, IReadOnlyList<RunningMachine> machines, string name, LoadSpec load)
     {
@@ -27,11 +27,14 @@ internal static class ClientMachines
     private static async Task<WorkerProcess> StartAsync(Site site, RunningMachine machine, string name, LoadSpec load)
     {
         const string Shared = "/srv/billing/shared";
+        await CallerAccess.GiveAsync(site, machine, "billing", "payments:write");
         await File.WriteAllBytesAsync(
             Path.Combine(site.Shared, name + ".load.json"),
             WorkerProcess.BytesOf(load with
             {
                 Addresses = machine.Machine.Proxies.Split(','),
+                CaFile = CallerAccess.CaFile,
+                TokenFile = CallerAccess.TokenFile,
                 Journal = $"{Shared}/{name}.csv",
             }));
         var start = machine.Starting(

@@ -7,6 +7,10 @@ namespace Billing.Rehearsal.Steps;
 /// burns with its disk.</summary>
 internal static class DatabaseMachines
 {
+    // Patroni answers those only who have a certificate.
+    private const string Ask =
+        "curl -fsS -m 2 -o /dev/null --cacert /etc/billing/tls/database-ca.pem --cert /etc/billing/tls/postgres.pem";
+
     // Far longer than a standby takes to become the primary.
     private static readonly TimeSpan Gone = TimeSpan.FromSeconds(30);
 
@@ -76,7 +80,7 @@ internal static class DatabaseMachines
                 foreach (var machine in machines.Where(machine => machine.IsRunning))
                 {
                     var (exitCode, _, _) = await machine.Shell().TryAsync(
-                        [$"curl -fsS -m 2 -o /dev/null http://{machine.Machine.Address}:8008/{role}"],
+                        [$"{Ask} https://{machine.Machine.Address}:8008/{role}"],
                         cancellationToken);
                     if (exitCode == 0)
                     {

@@ -11,7 +11,7 @@ internal static class Installation
     private static readonly (string Tier, int Port)[] Listening =
     [
         ("kafka", 9092), ("kafka", 9093), ("kafka", 9094), ("kafka", 2379), ("kafka", 2380), ("postgres", 5432),
-        ("postgres", 8008), ("proxy", 5000), ("proxy", 5080),
+        ("postgres", 8008), ("proxy", 5000), ("proxy", 5080), ("proxy", 5090),
         ("payment-backend", 5001), ("balance-backend", 5001),
         .. from tier in (string[])["kafka", "postgres", "proxy", "payment-backend", "balance-backend", "client"]
            select (tier, 9100),

@@ -6,7 +6,9 @@ internal static class Kills
 {
     private static readonly (string Machine, string Unit, string Ready)[] Services =
     [
-        ("proxy-3", "billing-proxy", "curl -fsS -o /dev/null http://$BILLING_ADDRESS:5080/health/ready"),
+        (
+            "proxy-3", "billing-proxy",
+            "curl -fsS --cacert /etc/billing/tls/proxy.pem -o /dev/null https://$BILLING_ADDRESS:5080/health/ready"),
         ("payment-backend-1", "billing-backend", "curl -fsS -o /dev/null http://$BILLING_ADDRESS:5001/health/ready"),
         ("balance-backend-3", "billing-backend", "curl -fsS -o /dev/null http://$BILLING_ADDRESS:5001/health/ready"),
         // Kafka's own tools take longer to start than the broker does where there is little processor time,

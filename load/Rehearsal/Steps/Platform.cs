@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Globalization;
 using Billing.LocalStack;
 using Billing.LocalStack.Processes;
+using Billing.Rehearsal.Listening;
 using Billing.Rehearsal.Machines;
 using Billing.Rehearsal.Network;
 
@@ -19,16 +20,20 @@ internal sealed class Platform : IAsyncDisposable
     private readonly ConcurrentDictionary<string, RunningMachine> _machines = new(StringComparer.Ordinal);
     private int _plans;
 
-    private Platform(RehearsalOptions options, Topology topology, Site site)
+    private Platform(RehearsalOptions options, Topology topology, Site site, Eavesdropper eavesdropper)
     {
         _options = options;
         Topology = topology;
         Site = site;
+        Eavesdropper = eavesdropper;
     }
 
     /// <summary>The machines and rules of the platform.</summary>
     public Topology Topology { get; private set; }
     public Site Site { get; }
+
+    /// <summary>It listens from before the first machine boots.</summary>
+    public Eavesdropper Eavesdropper { get; }
 
     public RunningMachine this[string name] => _machines[name];
 
@@ -49,7 +54,8 @@ internal sealed class Platform : IAsyncDisposable
         var site = new Site(
             options.Folder, Path.Combine(options.Image, "root"),
             Path.Combine(options.Image, "packages"), network, group);
-        var platform = new Platform(options, topology, site);
+        var platform = new Platform(
+            options, topology, site, Eavesdropper.Open(MachineNetwork.NamespacePath(MachineNetwork.Router)));
         try
         {
             await platform.MakeSecretsAsync(cancellationToken);
@@ -80,15 +86,20 @@ internal sealed class Platform : IAsyncDisposable
             ["-r", "--reflink=auto", release.Folder, Path.Combine(Site.Releases, release.Version)], cancellationToken);
 
     /// <summary>Runs the script that makes secrets, for the machines of the present topology; without arguments it
-    /// makes those that are missing.</summary>
-    public Task MakeSecretsAsync(CancellationToken cancellationToken, params string[] arguments) =>
-        new Tool("bash").RunAsync(
+    /// makes those that are missing. From then on the eavesdropper knows them.</summary>
+    /// <returns>What it prints.</returns>
+    public async Task<string> MakeSecretsAsync(CancellationToken cancellationToken, params string[] arguments)
+    {
+        var printed = await new Tool("bash").RunAsync(
             [
                 Path.Combine(_options.Repository, "deploy/terraform/secrets.sh"), "--folder", Site.Secrets,
                 "--network", Topology.Machines[0].Environment["BILLING_NETWORK"],
                 "--proxies", Topology.Tier("proxy").Count().ToString(CultureInfo.InvariantCulture), .. arguments,
             ],
             cancellationToken);
+        Eavesdropper.Learn(Site.Secrets);
+        return printed;
+    }
 
     /// <summary>Plans the topology with other variables or for another release;
     /// this does not change the machines.</summary>
@@ -176,6 +187,7 @@ internal sealed class Platform : IAsyncDisposable
         {
             await machine.DisposeAsync();
         }
+        Eavesdropper.Dispose();
         Site.Network.Dispose();
         await ControlGroup.RemoveAsync(Site.GroupName);
     }

@@ -5,7 +5,7 @@ namespace Billing.Rehearsal.Steps;
 
 /// <summary>New values of all secrets and a new authority of the certificates, as docs/operations/secure.md describes
 /// it; nothing stops for it.</summary>
-internal static class Rotation
+internal sealed class Rotation
 {
     private const string Install = "bash /opt/billing/bootstrap/install.sh";
 
@@ -15,76 +15,134 @@ internal static class Rotation
         "for _ in {1..120}; do [[ -n $(billing-kafka topics --describe --under-replicated-partitions) ]] || exit 0; "
         + "sleep 1; done; exit 1";
 
+    /// <summary>What secrets.sh replaces only if it is named: it comes before what it vouches for, so that both are
+    /// trusted.</summary>
+    public static readonly string[] Trusted = ["tls/ca", "tokens/jwks"];
+
     // As when the network between the tiers fails for a moment: whoever had a session has to open another one,
     // with the password of now.
     private const string EndSessions =
         "runuser -u postgres -- psql -qAtd billing -c \"select count(pg_terminate_backend(pid)) from pg_stat_activity "
         + "where usename = 'billing_backend'\"";
 
-    private static string ServesItsNewCertificate(string tier, string address) =>
-        $"served=$(openssl s_client -connect {address} -CAfile /etc/billing/secrets/tls/ca -verify_return_error "
-        + "</dev/null 2>/dev/null | openssl x509 -noout -serial); "
-        + $"[[ $served == $(openssl x509 -in /etc/billing/secrets/tls/{tier} -noout -serial) ]]";
+    private const string Brokers = "kafka";
+    private const string Databases = "postgres";
 
-    /// <summary>Replaces the secrets, and installs every machine that reads one again.</summary>
-    /// <exception cref="StackException">An old password is still valid, or an old certificate still used.</exception>
+    // They have both passwords at once; everybody else comes after the servers.
+    private static readonly string[] First = ["balance-backend", "payment-backend", "proxy"];
+
+    private static readonly string[] Ordered = [.. First, Brokers, Databases];
+
+    // Those that connect to the database by a password; Patroni's is no role's.
+    private static readonly string[] Roles = ["audit", "backend", "owner", "webhooks"];
+
+    private readonly Platform _platform;
+    private readonly Action<string> _progress;
+    private readonly SecretValues _before;
+
+    private Rotation(Platform platform, Action<string> progress, SecretValues before)
+    {
+        _platform = platform;
+        _progress = progress;
+        _before = before;
+    }
+
+    /// <summary>Replaces the secrets, and installs every machine again.</summary>
+    /// <exception cref="StackException">A secret is still the one of before, an old password still valid, or an old
+    /// certificate still used.</exception>
     public static async Task RunAsync(Platform platform, Action<string> progress, CancellationToken cancellationToken)
     {
-        var old = await File.ReadAllTextAsync(Path.Combine(platform.Site.Secrets, "postgres/audit"), cancellationToken);
-        await platform.MakeSecretsAsync(cancellationToken, "--rotate", "tls/ca");
+        var rotation = new Rotation(platform, progress, await ReadAsync(platform, cancellationToken));
+        await rotation.TrustAsync(cancellationToken);
+        await rotation.ReplaceAsync(cancellationToken);
+    }
+
+    // Replaces what others are trusted by, and has every machine trust both the former and the new.
+    private async Task TrustAsync(CancellationToken cancellationToken)
+    {
+        await _platform.MakeSecretsAsync(cancellationToken, ["--rotate", .. Trusted.Intersect(_before.Names)]);
         // Who does not trust the new authority yet refuses the certificates that it signs.
-        var brokers = platform.Tier("kafka");
-        await BrokersAsync("brokers trust both authorities");
+        await BrokersAsync("brokers trust both authorities", cancellationToken);
         await InstallAsync(
-        [
-            .. platform.Tier("balance-backend"), .. platform.Tier("payment-backend"), .. platform.Tier("proxy"),
-            .. platform.Tier("postgres"), .. platform.Tier("monitoring"),
-        ]);
-        await platform.MakeSecretsAsync(cancellationToken, "--rotate");
+            _platform.Machines.Where(machine => machine.Machine.Tier != Brokers), cancellationToken);
+    }
+
+    private async Task ReplaceAsync(CancellationToken cancellationToken)
+    {
+        await _platform.MakeSecretsAsync(cancellationToken, "--rotate");
+        var after = await ReadAsync(_platform, cancellationToken);
+        _before.AllReplacedIn(after, SecretValues.Kept);
+        await InstallAsync(First.SelectMany(_platform.Tier), cancellationToken);
+        await BrokersAsync("brokers accept both passwords, and have new certificates", cancellationToken);
+        await BrokersAsync("brokers use the new one", cancellationToken);
+        _progress("accounts on the brokers");
+        await _platform.Tier(Brokers)[0].RunAsync("billing-kafka accounts", cancellationToken);
+        var primaries = await DatabaseMachines.PrimariesAsync(_platform, cancellationToken);
+        // Those of the first one come last: some log in to the others, too.
         await InstallAsync(
-            [.. platform.Tier("balance-backend"), .. platform.Tier("payment-backend"), .. platform.Tier("proxy")]);
-        await BrokersAsync("brokers accept both passwords, and have new certificates");
-        await BrokersAsync("brokers use the new one");
-        progress("accounts on the brokers");
-        await brokers[0].RunAsync("billing-kafka accounts", cancellationToken);
-        var primaries = await DatabaseMachines.PrimariesAsync(platform, cancellationToken);
-        await InstallAsync(platform.Tier("postgres").OrderBy(machine => !primaries.Contains(machine)));
+            _platform.Tier(Databases)
+                .OrderBy(machine => (!primaries.Contains(machine), machine.Machine.Database.Length == 0)),
+            cancellationToken);
         foreach (var primary in primaries)
         {
             await primary.RunAsync(EndSessions, cancellationToken);
-            await primary.RunAsync(
-                ServesItsNewCertificate("postgres", "127.0.0.1:5432 -starttls postgres"), cancellationToken);
         }
-        foreach (var broker in brokers)
+        await InstallAsync(
+            _platform.Machines.Where(machine => !Ordered.Contains(machine.Machine.Tier)), cancellationToken);
+        await BrokersAsync("brokers accept only the new one", cancellationToken);
+        foreach (var primary in primaries)
         {
-            await broker.RunAsync(
-                ServesItsNewCertificate("kafka", broker.Machine.Address + ":9092"), cancellationToken);
+            await CheckPasswordsAsync(primary, after, cancellationToken);
         }
-        await InstallAsync(platform.Tier("monitoring"));
-        await BrokersAsync("brokers accept only the new one");
-        var (exitCode, _, _) = await primaries[0].Shell().TryAsync(
-            [$"PGPASSWORD={old} psql -h 127.0.0.1 -U billing_audit -d billing -c 'select 1'"], cancellationToken);
-        if (exitCode == 0)
-        {
-            throw new StackException("The database accepts the password of before.");
-        }
+        _progress($"{await ServedCertificates.CheckAsync(_platform, cancellationToken)} ports show new certificates");
+    }
 
-        async Task InstallAsync(IEnumerable<RunningMachine> machines)
+    private static async Task<SecretValues> ReadAsync(Platform platform, CancellationToken cancellationToken) =>
+        SecretValues.Read(await platform.MakeSecretsAsync(cancellationToken, "--list"), platform.Site.Secrets);
+
+    private async Task CheckPasswordsAsync(
+        RunningMachine primary, SecretValues after, CancellationToken cancellationToken)
+    {
+        foreach (var role in Roles)
         {
-            foreach (var machine in machines)
+            var name = $"postgres/{role}";
+            if (!await IsAcceptedAsync(after.PasswordOf(name)))
             {
-                progress(machine.Machine.Name);
-                await machine.RunAsync(Install, cancellationToken);
+                throw new StackException($"{primary.Machine.Name} refuses the password of now, {name}.");
+            }
+            if (await IsAcceptedAsync(_before.PasswordOf(name)))
+            {
+                throw new StackException($"{primary.Machine.Name} accepts the password of before, {name}.");
+            }
+
+            async Task<bool> IsAcceptedAsync(string password)
+            {
+                var (exitCode, _, _) = await primary.Shell().TryAsync(
+                    [
+                        $"PGPASSWORD={password} PGSSLMODE=require psql -h {primary.Machine.Address} -U billing_{role} "
+                            + "-d billing -qAtc 'select 1'",
+                    ],
+                    cancellationToken);
+                return exitCode == 0;
             }
         }
+    }
 
-        async Task BrokersAsync(string what)
+    private async Task InstallAsync(IEnumerable<RunningMachine> machines, CancellationToken cancellationToken)
+    {
+        foreach (var machine in machines.ToList())
         {
-            progress(what);
-            foreach (var broker in brokers)
-            {
-                await broker.RunAsync($"{Install}; {InSync}", cancellationToken);
-            }
+            _progress(machine.Machine.Name);
+            await machine.RunAsync(Install, cancellationToken);
+        }
+    }
+
+    private async Task BrokersAsync(string what, CancellationToken cancellationToken)
+    {
+        _progress(what);
+        foreach (var broker in _platform.Tier(Brokers))
+        {
+            await broker.RunAsync($"{Install}; {InSync}", cancellationToken);
         }
     }
 }

@@ -10,8 +10,8 @@ internal static class Sharding
 {
     private static readonly string[] Further = ["two", "three"];
 
-    // Each has to know all databases before a shard is in one of them. The monitoring host creates the tables.
-    private static readonly string[] Informed = ["monitoring", "balance-backend", "payment-backend"];
+    // Each has to know all databases before a shard is in one of them.
+    private static readonly string[] Informed = ["balance-backend", "payment-backend", "monitoring"];
 
     /// <summary>Adds the databases, and gives each of them a third of the shards.</summary>
     /// <exception cref="StackException">A database does not hold the shards that were moved to it.</exception>
@@ -21,7 +21,8 @@ internal static class Sharding
         var topology = await platform.PlanAsync(
             release, new() { ["tiers"] = Growth.Tiers, ["further_databases"] = Further }, cancellationToken);
         await platform.GrowAsync(topology, cancellationToken);
-        foreach (var machine in Informed.SelectMany(platform.Tier))
+        // The machines of the first database create the tables.
+        foreach (var machine in DatabaseMachines.OfFirst(platform).Concat(Informed.SelectMany(platform.Tier)))
         {
             progress(machine.Machine.Name);
             var variables = topology[machine.Machine.Name].Environment;
@@ -29,7 +30,7 @@ internal static class Sharding
                 $"/opt/billing/bootstrap/configure.sh BILLING_POSTGRES='{variables["BILLING_POSTGRES"]}' "
                     + $"BILLING_HOSTS='{variables["BILLING_HOSTS"]}'", cancellationToken);
         }
-        var operators = platform.Tier("monitoring")[0];
+        var operators = await DatabaseMachines.PrimaryAsync(platform, cancellationToken);
         var databases = DatabaseMachines.Options(
             topology[operators.Machine.Name].Environment["BILLING_POSTGRES"], "owner");
         var each = Shard.Count / (Further.Length + 1);

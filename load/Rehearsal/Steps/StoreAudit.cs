@@ -10,13 +10,16 @@ internal static class StoreAudit
 
     /// <summary>Compares all answers to the clients with the event store and with the proxies' answers.</summary>
     /// <returns>Whether the audit is clean, and its output.</returns>
-    public static Task<(bool IsClean, string Printed)> AuditAsync(
+    public static async Task<(bool IsClean, string Printed)> AuditAsync(
         Platform platform, CancellationToken cancellationToken)
     {
         var machine = platform.Tier("monitoring")[0];
-        return AuditAsync(
+        await CallerAccess.GiveAsync(platform.Site, machine, "root", "accounts:read");
+        return await AuditAsync(
             machine, platform.Topology[machine.Machine.Name].Environment["BILLING_POSTGRES"],
-            "/srv/billing/shared/*.csv", "--proxies " + machine.Machine.Proxies, cancellationToken);
+            "/srv/billing/shared/*.csv",
+            $"--proxies {machine.Machine.Proxies} --ca {CallerAccess.CaFile} --token-file {CallerAccess.TokenFile}",
+            cancellationToken);
     }
 
     /// <summary>Compares journals with databases.</summary>

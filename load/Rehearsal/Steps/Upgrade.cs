@@ -8,12 +8,12 @@ namespace Billing.Rehearsal.Steps;
 /// ready again. In the meantime, the old and the new release run side by side.</summary>
 internal static class Upgrade
 {
-    // Brokers read the secrets as every other machine does. The monitoring host creates the tables that the next
-    // release has in addition. Who reads comes before who writes: balance backends before payment backends, which may
-    // store new types of events, and backends before proxies, which may send new kinds of requests.
+    // The first broker creates the topics, and the machines of the database the tables, that the next release has in
+    // addition. Who reads comes before who writes: balance backends before payment backends, which may store new types
+    // of events, and backends before proxies, which may send new kinds of requests.
     private static readonly string[] Order =
     [
-        "kafka", "monitoring", "postgres", "balance-backend", "payment-backend", "proxy",
+        "kafka", "postgres", "monitoring", "balance-backend", "payment-backend", "proxy",
     ];
 
     /// <summary>Upgrades every machine.</summary>

@@ -13,7 +13,9 @@ internal static class Certificates
         var ssl = new SslClientAuthenticationOptions();
         if (options.CaFile is { } ca)
         {
-            ssl.CertificateChainPolicy = Read($"{section}:Tls:{nameof(TlsOptions.CaFile)}", ca, TrustOnly);
+            var trusted = Read(
+                $"{section}:Tls:{nameof(TlsOptions.CaFile)}", ca, path => new TrustedAuthorities(path));
+            ssl.RemoteCertificateValidationCallback = trusted.Accept;
         }
         if (options is { CertificateFile: { } certificate, KeyFile: { } key })
         {
@@ -21,20 +23,6 @@ internal static class Certificates
                 $"{section}:Tls:{nameof(TlsOptions.CertificateFile)}", certificate, path => Own(path, key));
         }
         return ssl;
-    }
-
-    private static X509ChainPolicy TrustOnly(string path)
-    {
-        var policy = new X509ChainPolicy
-        {
-            TrustMode = X509ChainTrustMode.CustomRootTrust,
-            // Private certificate authorities rarely publish revocation lists.
-            RevocationMode = X509RevocationMode.NoCheck,
-        };
-        policy.CustomTrustStore.ImportFromPemFile(path);
-        return policy.CustomTrustStore.Count > 0
-            ? policy
-            : throw new CryptographicException("It holds no certificate.");
     }
 
     private static SslStreamCertificateContext Own(string path, string key)

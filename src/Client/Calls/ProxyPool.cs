@@ -157,7 +157,7 @@ internal sealed class Proxy(
             // Each its own: a hook may change them.
             SslOptions = new SslClientAuthenticationOptions
             {
-                CertificateChainPolicy = tls.CertificateChainPolicy,
+                RemoteCertificateValidationCallback = tls.RemoteCertificateValidationCallback,
                 ClientCertificateContext = tls.ClientCertificateContext,
             },
         };

@@ -14,6 +14,11 @@ internal static partial class Flags
     public static Option<string?> Text(string name, string description, string helpName) =>
         new(name) { Description = description, HelpName = helpName };
 
+    /// <summary>Creates an option for a file, which must exist; null unless it is given.</summary>
+    public static Option<string?> ExistingFile(string name, string description) =>
+        Text(name, description, "FILE").Refuse(
+            path => File.Exists(path) ? null : $"{name}: there is no file '{path}'.");
+
     /// <summary>Creates an option with a few allowed values, of which the first is the default.</summary>
     public static Option<string> Choice(string name, string description, params string[] values)
     {

@@ -19,6 +19,9 @@ internal static class AuditCommand
     {
         var postgres = Flags.EventStore();
         var proxies = ListFlags.Addresses("--proxies", "Addresses of proxies whose balances are audited too");
+        var ca = Flags.ExistingFile(
+            "--ca", "File of the only authorities that are trusted for the proxies' certificates, in PEM");
+        var token = Flags.ExistingFile("--token-file", "File of a token for accounts:read of all accounts");
         var openingLimits = new Option<string[]>("--opening-limit")
         {
             Description =
@@ -63,7 +66,7 @@ internal static class AuditCommand
         var command = new Command(
             "audit", "Compares clients' journals with the event store, and recomputes every balance from the events.")
         {
-            postgres, proxies, openingLimits, complete, tolerance, export, who, journals,
+            postgres, proxies, ca, token, openingLimits, complete, tolerance, export, who, journals,
         };
         command.Validators.Add(result =>
         {
@@ -94,6 +97,10 @@ internal static class AuditCommand
             var auditor = new Auditor([.. databases.Values])
             {
                 Proxies = parsed.GetValue(proxies) ?? [],
+                ProxiesCaFile = parsed.GetValue(ca),
+                Token = parsed.GetValue(token) is { } file
+                    ? (await File.ReadAllTextAsync(file, cancellationToken)).Trim()
+                    : null,
                 OpeningLimits = await OpeningLimitsAsync(
                     parsed.GetValue(openingLimits) ?? [], isOfStack: parsed.GetValue(postgres) is not { Count: > 0 }),
                 JournalsAreComplete = parsed.GetValue(complete),

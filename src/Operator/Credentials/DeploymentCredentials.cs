@@ -102,9 +102,14 @@ public class DeploymentCredentials
     public string Token(
         string subject, IEnumerable<string> scopes, IEnumerable<string> accounts, TimeSpan lifetime, TimeProvider time)
     {
-        using var issuer = TokenIssuer.Of(File.ReadAllText(Path.Combine(Folder, TokenKey)), time);
+        using var issuer = Issuer(time);
         return issuer.Issue(subject, scopes, accounts, lifetime);
     }
+
+    /// <summary>The issuer of the deployment's tokens; the caller disposes of it.</summary>
+    /// <param name="time">The clock.</param>
+    public TokenIssuer Issuer(TimeProvider time) =>
+        TokenIssuer.Of(File.ReadAllText(Path.Combine(Folder, TokenKey)), time);
 
     /// <summary>Whether a folder has the key with which tokens are issued.</summary>
     protected static bool HasKey(string folder) => File.Exists(Path.Combine(folder, TokenKey));

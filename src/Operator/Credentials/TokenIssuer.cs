@@ -46,12 +46,22 @@ public sealed class TokenIssuer : IDisposable
     public static TokenIssuer New(TimeProvider time) => new(ECDsa.Create(ECCurve.NamedCurves.nistP256), time);
 
     /// <summary>Creates an issuer from the <see cref="Pem"/> of an earlier one.</summary>
-    /// <exception cref="ArgumentException">The text is not a key in PEM.</exception>
+    /// <exception cref="ArgumentException">The text is not a key in PEM, or not one of the curve P-256.</exception>
     public static TokenIssuer Of(string pem, TimeProvider time)
     {
         var key = ECDsa.Create();
-        key.ImportFromPem(pem);
-        return new TokenIssuer(key, time);
+        try
+        {
+            key.ImportFromPem(pem);
+            return key.KeySize == 256
+                ? new TokenIssuer(key, time)
+                : throw new ArgumentException("The key is not one of the curve P-256.", nameof(pem));
+        }
+        catch
+        {
+            key.Dispose();
+            throw;
+        }
     }
 
     /// <summary>Issues a token.</summary>

@@ -9,13 +9,20 @@ internal static class Exposure
 {
     /// <summary>One message for each address at which the proxy must not listen, naming the setting.</summary>
     public static IEnumerable<string> ValidationErrors(IConfiguration configuration, bool knowsCallers) =>
-        configuration.GetValue<bool>(ServiceAddresses.InsecureSetting) ? [] : Addresses(configuration)
+        configuration.GetValue<bool>(ServiceAddresses.InsecureSetting) ? [] : Open(configuration, knowsCallers)
+            .Select(open =>
+                $"{open}. "
+                + $"Listen on a loopback address, set up {TlsOptions.Section} and {AuthOptions.Section}, or, "
+                + $"on a network where everybody is trusted, set {ServiceAddresses.InsecureSetting}=true.");
+
+    /// <summary>One sentence, without its end, for each address at which other machines reach the proxy without TLS or
+    /// without having to say who they are.</summary>
+    public static IEnumerable<string> Open(IConfiguration configuration, bool knowsCallers) =>
+        Addresses(configuration)
             .Where(a => !ServiceAddresses.IsLoopback(a.Url) && !(knowsCallers && ServiceAddresses.HasTls(a.Url)))
             .Select(a =>
                 $"{a.Setting}: '{a.Url}' may be reached from other machines, and the proxy "
-                + $"{Lack(a.Url, knowsCallers)}. "
-                + $"Listen on a loopback address, set up {TlsOptions.Section} and {AuthOptions.Section}, or, "
-                + $"on a network where everybody is trusted, set {ServiceAddresses.InsecureSetting}=true.");
+                + Lack(a.Url, knowsCallers));
 
     private static string Lack(string url, bool knowsCallers) => (knowsCallers, ServiceAddresses.HasTls(url)) switch
     {

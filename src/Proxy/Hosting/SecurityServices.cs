@@ -69,6 +69,10 @@ internal static class SecurityServices
     {
         var tls = app.Services.GetRequiredService<IOptions<TlsOptions>>().Value;
         var auth = app.Services.GetRequiredService<IOptions<AuthOptions>>().Value;
+        foreach (var open in Exposure.Open(app.Configuration, KnowsCallers(auth, tls)))
+        {
+            app.Services.GetRequiredService<SecurityLog>().IsOpen(open);
+        }
         if (tls.IsOn)
         {
             var server = app.Services.GetRequiredService<TlsServer>();

@@ -1,4 +1,5 @@
 using System.Net;
+using Billing.Hosting;
 using Billing.Proxy.Failures;
 
 namespace Billing.Proxy.Security;
@@ -38,6 +39,10 @@ internal sealed partial class SecurityLog(TimeProvider time, ILoggerFactory logg
     /// <param name="from">Where it comes from; null if that is not known.</param>
     public void RefusedConnection(string subject, string reason, EndPoint? from) =>
         Refused(subject, "", reason, $"a connection from {from}");
+
+    /// <summary>Notes at the start that a setting lets everybody do everything.</summary>
+    /// <param name="what">Which address is open, and what it lacks.</param>
+    public void IsOpen(string what) => LogOpen(_logger, ServiceAddresses.InsecureSetting, what);
 
     private void Refused(string caller, string clientId, string reason, string asked)
     {
@@ -97,6 +102,9 @@ internal sealed partial class SecurityLog(TimeProvider time, ILoggerFactory logg
 
     [LoggerMessage(2, LogLevel.Warning, "{Unlisted} more refusals have no line, since a minute has at most {Lines}")]
     private static partial void LogUnlisted(ILogger logger, long unlisted, int lines);
+
+    [LoggerMessage(3, LogLevel.Warning, "INSECURE, as {Setting} allows: {What}. Whoever reaches it may do everything")]
+    private static partial void LogOpen(ILogger logger, string setting, string what);
 
     private sealed class Line(long at)
     {

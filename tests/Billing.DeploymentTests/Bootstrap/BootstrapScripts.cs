@@ -329,6 +329,7 @@ public sealed class BootstrapScripts : IDisposable
             . "$BILLING_BOOTSTRAP/tiers/postgres.sh"
             need_packages() { :; }
             aws() { [[ $* == 'configure get region' ]] && echo eu-west-1; }
+            BILLING_SECRETS=file:$PWD; mkdir postgres; echo -n password-of-backups >postgres/backup
             BILLING_BACKUP={{place}} backup_settings
             """)).Succeeded().Output.Split('\n');
 
@@ -336,6 +337,7 @@ public sealed class BootstrapScripts : IDisposable
         [
             "repo1-type=s3", $"repo1-s3-bucket={bucket}", $"repo1-path={path}", "repo1-s3-region=eu-west-1",
             "repo1-s3-endpoint=s3.eu-west-1.amazonaws.com", "repo1-s3-key-type=auto",
+            "repo1-cipher-type=aes-256-cbc", "repo1-cipher-pass=password-of-backups",
         ])
         {
             Assert.Contains(setting, settings);
@@ -345,7 +347,7 @@ public sealed class BootstrapScripts : IDisposable
     [Fact]
     public async Task Another_place_for_backups_is_rejected() => AssertRefused(
         "BILLING_BACKUP=backup: must be s3://BUCKET or a folder",
-        await RunAsync(". \"$BILLING_BOOTSTRAP/tiers/postgres.sh\"; BILLING_BACKUP=backup backup_settings"));
+        await RunAsync(". \"$BILLING_BOOTSTRAP/tiers/postgres.sh\"; BILLING_BACKUP=backup backup_place"));
 
     [Fact]
     public async Task Brokers_change_to_a_new_password_in_three_installations()

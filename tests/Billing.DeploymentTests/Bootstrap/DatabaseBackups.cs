@@ -37,8 +37,8 @@ public sealed class DatabaseBackups : IAsyncLifetime
             wal_keep_size = 128MB # Patroni's
             unix_socket_directories = '$PWD'
             log_destination = 'stderr'"
-            BILLING_BACKUP=$PWD/backup backup_settings >pgbackrest.conf
-            printf 'pg1-socket-path=%s\n' "$PWD" >>pgbackrest.conf
+            mkdir secrets secrets/postgres; printf 'password-of-backups' >secrets/postgres/backup
+            put_backup_settings
             serve main
             pgbackrest stanza-create
             """)).Succeeded();
@@ -72,6 +72,54 @@ public sealed class DatabaseBackups : IAsyncLifetime
             """)).Succeeded();
 
         Assert.Equal("1\n", restored.Output);
+    }
+
+    [Fact]
+    public async Task Whoever_has_the_place_of_the_backups_reads_nothing_in_them_or_in_the_log_without_the_password()
+    {
+        var read = (await RunAsync("""
+            query "create table paid as select 'account-of-a-customer' as account"
+            query "select pg_logical_emit_message(false, 'billing', 'account-of-a-customer')" >/dev/null
+            as_server bash backup.sh --first
+            pgbackrest check
+            # Without this the search would prove nothing: the table is found where it is not encrypted.
+            query checkpoint; grep -rlq account-of-a-customer main/base
+            find backup -type f -size +0 >files; [[ -s files ]]
+            while read -r file; do
+              [[ $(head -c 8 "$file") == Salted__ ]] || echo "$file is not encrypted"
+            done <files
+            grep -rl account-of-a-customer backup || true
+            pgbackrest --output=json info | grep -o '"cipher":"[^"]*"' | sort -u
+            """)).Succeeded();
+
+        Assert.Equal("\"cipher\":\"aes-256-cbc\"\n", read.Output);
+    }
+
+    [Fact]
+    public async Task A_new_password_needs_an_empty_place_and_the_former_one_still_restores_from_the_place_of_before()
+    {
+        var tried = (await RunAsync("""
+            query 'create table paid as select 1 as number'
+            as_server bash backup.sh --first
+            printf 'another-password password-of-backups' >secrets/postgres/backup
+            put_backup_settings
+            pgbackrest stanza-create >/dev/null 2>&1 || echo 'stanza-create refuses'
+            pgbackrest check >/dev/null 2>&1 || echo 'check refuses'
+            pgbackrest --pg1-path="$PWD/restored" restore >/dev/null 2>&1 || echo 'restore refuses'
+            BILLING_BACKUP=$PWD/new put_backup_settings
+            pgbackrest stanza-create
+            as_server bash backup.sh --first
+            pgbackrest info | grep -c 'backup: '
+            stop main
+            printf 'password-of-backups' >secrets/postgres/backup
+            put_backup_settings
+            pgbackrest --pg1-path="$PWD/restored" restore
+            serve restored -c archive_mode=off
+            until [[ $(query 'select pg_is_in_recovery()') == f ]]; do sleep 0.1; done
+            query 'select number from paid'
+            """)).Succeeded();
+
+        Assert.Equal("stanza-create refuses\ncheck refuses\nrestore refuses\n1\n1\n", tried.Output);
     }
 
     [Fact]
@@ -220,6 +268,11 @@ public sealed class DatabaseBackups : IAsyncLifetime
             export PATH=$PWD/bin:$PATH PGBACKREST_CONFIG=$PWD/pgbackrest.conf PGBACKREST_LOCK_PATH=$PWD/lock PGHOST=$PWD
             as_server() { runuser -u postgres -- "$@"; }
             pgbackrest() { as_server /usr/bin/pgbackrest --stanza=billing "$@"; }
+            BILLING_SECRETS=file:$PWD/secrets BILLING_BACKUP=$PWD/backup
+            put_backup_settings() {
+              backup_settings >pgbackrest.conf
+              printf 'pg1-socket-path=%s\n' "$PWD" >>pgbackrest.conf
+            }
             query() { as_server psql -p "${2:-5432}" -d postgres -qAtc "$1"; }
             serve() {
               as_server "$programs/pg_ctl" -D "$1" -w -l "$PWD/$1.log" -o "${*:2}" start >/dev/null ||

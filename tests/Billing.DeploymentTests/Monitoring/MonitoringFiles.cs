@@ -34,7 +34,8 @@ public sealed class MonitoringFiles
         var host = Directory.CreateTempSubdirectory("billing-monitoring-");
         var script = $"""
             set -euo pipefail; BILLING_BOOTSTRAP='{Repository.Root}/deploy/bootstrap'
-            BILLING_HOSTS=kafka-1=10.0.0.11,postgres-1=10.0.0.21,proxy-1=10.0.0.31
+            BILLING_HOSTS=kafka-1=10.0.0.11,postgres-1=10.0.0.21,proxy-1=10.0.0.31 BILLING_INSECURE=false
+            proxy_authority=$PWD/proxies-ca.pem; touch "$proxy_authority"
             . "$BILLING_BOOTSTRAP/tiers/monitoring.sh"
             prometheus_settings >prometheus.yml; cp "$BILLING_BOOTSTRAP/monitoring/alerts.yml" billing-alerts.yml
             cp '{Folder}/prometheus/rules/alerts.yml' billing-service-alerts.yml

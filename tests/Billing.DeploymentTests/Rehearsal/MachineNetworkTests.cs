@@ -8,6 +8,7 @@ using Billing.Rehearsal.Network;
 namespace Billing.DeploymentTests.Rehearsal;
 
 /// <summary>The network of the rehearsal, with three real network namespaces that only have listeners.</summary>
+[Collection(nameof(MachineNetwork))]
 public sealed class MachineNetworkTests : IAsyncLifetime
 {
     private static readonly string Tag = Environment.ProcessId.ToString(CultureInfo.InvariantCulture);

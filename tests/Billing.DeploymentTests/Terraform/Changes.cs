@@ -22,6 +22,9 @@ public sealed class Changes
 
         Assert.Equal(
             [
+                "create module.access.aws_iam_instance_profile.this[\"proxy-4\"]",
+                "create module.access.aws_iam_role.this[\"proxy-4\"]",
+                "create module.access.aws_iam_role_policy.this[\"proxy-4\"]",
                 "create module.host[\"proxy-4\"].aws_instance.this",
                 "create module.load_balancer.aws_lb_target_group_attachment.proxy[\"proxy-4\"]",
             ],

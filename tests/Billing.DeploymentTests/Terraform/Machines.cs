@@ -62,18 +62,21 @@ public sealed class Machines
             [
                 $"balance-backend reads {Release} parameter/billing/kafka/balance-backend "
                     + "parameter/billing/postgres/backend parameter/billing/tls/ca",
-                $"client reads {Release}",
+                $"client reads {Release} parameter/billing/tls/ca",
                 $"kafka reads {Release} parameter/billing/kafka/* parameter/billing/tls/kafka "
+                    + "parameter/billing/tls/ca parameter/billing/tls/etcd",
+                $"monitoring reads {Release} parameter/billing/kafka/operator parameter/billing/postgres/audit "
                     + "parameter/billing/tls/ca",
-                $"monitoring reads {Release} parameter/billing/kafka/admin parameter/billing/kafka/operator "
-                    + "parameter/billing/postgres/audit parameter/billing/postgres/owner parameter/billing/tls/ca",
                 $"payment-backend reads {Release} parameter/billing/kafka/payment-backend "
                     + "parameter/billing/postgres/backend parameter/billing/tls/ca",
                 $"postgres reads {Backup} {Backup}/* {Release} parameter/billing/postgres/* "
                     + "parameter/billing/tls/postgres parameter/billing/tls/ca",
-                $"proxy-1 reads {Release} parameter/billing/kafka/proxy-1 parameter/billing/tls/ca",
-                $"proxy-2 reads {Release} parameter/billing/kafka/proxy-2 parameter/billing/tls/ca",
-                $"proxy-3 reads {Release} parameter/billing/kafka/proxy-3 parameter/billing/tls/ca",
+                $"proxy-1 reads {Release} parameter/billing/kafka/proxy-1 parameter/billing/tls/ca "
+                    + "parameter/billing/tls/proxy parameter/billing/tokens/jwks",
+                $"proxy-2 reads {Release} parameter/billing/kafka/proxy-2 parameter/billing/tls/ca "
+                    + "parameter/billing/tls/proxy parameter/billing/tokens/jwks",
+                $"proxy-3 reads {Release} parameter/billing/kafka/proxy-3 parameter/billing/tls/ca "
+                    + "parameter/billing/tls/proxy parameter/billing/tokens/jwks",
                 $"webhooks reads {Release} parameter/billing/kafka/webhooks parameter/billing/postgres/webhooks "
                     + "parameter/billing/webhooks/* parameter/billing/tls/ca",
             ],
@@ -81,12 +84,12 @@ public sealed class Machines
     }
 
     [Fact]
-    public async Task The_machines_read_exactly_the_secrets_that_the_script_creates_but_for_the_authoritys_key()
+    public async Task The_machines_read_exactly_the_secrets_that_the_script_creates_but_for_the_keys_that_sign()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
         var listed = (await ExternalTool.RunAsync(ExternalTool.Need("bash"), ["deploy/terraform/secrets.sh", "--list"]))
             .Succeeded().Output.Split('\n', StringSplitOptions.RemoveEmptyEntries).ToList();
-        Assert.True(listed.Remove("/billing/tls/ca-key"));
+        Assert.True(listed.Remove("/billing/tls/ca-key") && listed.Remove("/billing/tokens/key"));
 
         var asked = Readers(await copy.PlanAsync("", TopologyModule.Webhooks))
             .SelectMany(reader => reader.Split(" parameter").Skip(1)).Distinct().ToList();
@@ -99,14 +102,14 @@ public sealed class Machines
 
     [Theory]
     [InlineData(
-        "    client          = []", "    client          = [\"*\"]",
+        "    client          = [\"tls/ca\"]", "    client          = [\"*\"]",
         "client reads billing-release-123456789012-us-east-1/* parameter/billing/*")]
     [InlineData(
         "      \"ssm:UpdateInstanceInformation\",", "      \"ssm:GetParameters\",",
-        "client reads * billing-release-123456789012-us-east-1/*")]
+        "client reads * billing-release-123456789012-us-east-1/* parameter/billing/tls/ca")]
     [InlineData(
         "      \"ssm:UpdateInstanceInformation\",", "      \"ssm:*\",",
-        "client reads * billing-release-123456789012-us-east-1/*")]
+        "client reads * billing-release-123456789012-us-east-1/* parameter/billing/tls/ca")]
     public async Task A_tier_that_reads_too_much_is_found(string old, string mistake, string finding)
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
@@ -117,7 +120,7 @@ public sealed class Machines
     }
 
     [Fact]
-    public async Task With_existing_servers_machines_read_their_authorities_and_not_the_platforms()
+    public async Task With_existing_servers_machines_read_their_authorities_and_only_callers_of_proxies_the_platforms()
     {
         await using var copy = await TerraformCopy.MakeWithProviderAsync();
 
@@ -126,13 +129,60 @@ public sealed class Machines
 
         Assert.Equal(
             [
-                "balance-backend kafka-ca postgres-ca", "monitoring kafka-ca postgres-ca",
-                "payment-backend kafka-ca postgres-ca", "proxy-1 kafka-ca", "proxy-2 kafka-ca", "proxy-3 kafka-ca",
+                "balance-backend kafka-ca postgres-ca", "client ca", "monitoring ca kafka-ca postgres-ca",
+                "payment-backend kafka-ca postgres-ca",
+                "proxy-1 kafka-ca proxy tokens/jwks", "proxy-2 kafka-ca proxy tokens/jwks",
+                "proxy-3 kafka-ca proxy tokens/jwks",
             ],
             from reader in readers
             let authorities = reader.Split(" parameter/billing/tls/").Skip(1).ToList()
             where authorities.Count > 0
-            select reader.Split(' ')[0] + " " + string.Join(' ', authorities));
+            select reader.Split(' ')[0] + " "
+                + string.Join(' ', authorities).Replace("parameter/billing/", "", StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData("HTTPS", "false", "tls/proxy tokens/jwks", "insecure=false")]
+    [InlineData("HTTPS", "false", "tls/proxy", "tokens={authority=\"https://login.example.com/tenant\"}")]
+    [InlineData("HTTP", "true", "", "insecure=true")]
+    public async Task Proxies_have_TLS_and_tokens_and_are_checked_so_unless_a_variable_says_otherwise(
+        string check, string insecure, string secrets, string variable)
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+
+        var plan = await copy.PlanAsync("", variable);
+
+        var group = Assert.Single(plan.OfType("aws_lb_target_group"));
+        var health = group.Values.GetProperty("health_check")[0];
+        Assert.Equal(
+            (check, "5080", "TCP", "TCP"),
+            (health.GetProperty("protocol").GetString(), health.GetProperty("port").GetString(),
+                group.Text("protocol"), Assert.Single(plan.OfType("aws_lb_listener")).Text("protocol")));
+        Assert.All(
+            plan.OfType("aws_instance"),
+            machine => Assert.Contains(
+                $"\nBILLING_INSECURE='{insecure}'\n", machine.Text("user_data"), StringComparison.Ordinal));
+        Assert.Equal(
+            secrets,
+            string.Join(' ', Readers(plan).Single(reader => reader.StartsWith("proxy-1 ", StringComparison.Ordinal))
+                .Split(" parameter/billing/").Where(name => name is "tls/proxy" or "tokens/jwks")));
+    }
+
+    [Fact]
+    public async Task With_existing_brokers_the_three_proxies_on_which_etcd_runs_have_its_certificate_and_no_others()
+    {
+        await using var copy = await TerraformCopy.MakeWithProviderAsync();
+
+        var readers = Readers(await copy.PlanAsync(
+            "", "kafka_bootstrap=k1.example.com:9096", "kafka_networks=[\"10.9.0.0/16\"]", "tiers={proxy={count=4}}"));
+
+        Assert.Equal(
+            ["proxy-1 etcd ca", "proxy-2 etcd ca", "proxy-3 etcd ca", "proxy-4"],
+            from reader in readers
+            where reader.StartsWith("proxy-", StringComparison.Ordinal)
+            let secrets = reader.Split(" parameter/billing/")
+            select string.Join(' ', secrets.Where(name => name is "tls/etcd" or "tls/ca")
+                .Select(name => name["tls/".Length..]).Prepend(reader.Split(' ')[0])));
     }
 
     [Fact]

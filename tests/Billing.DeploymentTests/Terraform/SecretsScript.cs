@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Runtime.Versioning;
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Json.Nodes;
+using Billing.Operator.Credentials;
 
 namespace Billing.DeploymentTests.Terraform;
 
@@ -21,14 +22,17 @@ public sealed class SecretsScript : IDisposable
             name=$(sed 's/.*"Name": "\([^"]*\)".*/\1/' <<<"$input")
             [[ $input == *'"Overwrite": true'* || ! -e $STORE/${name//\//_} ]]
             [[ $input == *'"Type": "SecureString"'* ]]
-            printf '%b\n' "$(sed 's/.*"Value": "\([^"]*\)".*/\1/' <<<"$input")" >"$STORE/${name//\//_}" ;;
+            value=$(sed -E 's/.*"Value": "(([^"\\]|\\.)*)".*/\1/; s/\\"/"/g' <<<"$input")
+            printf '%b\n' "$value" >"$STORE/${name//\//_}" ;;
           "ssm get-parameter") cat "$STORE/${5//\//_}" ;;
           "ssm delete-parameter") rm "$STORE/${4//\//_}" ;;
           *) exit 9 ;;
         esac
         """;
 
-    private static readonly string[] Certified = ["kafka", "postgres"];
+    // etcd runs on brokers or on proxies.
+    private static readonly (string Certificate, string[] Tiers)[] Certified =
+        [("kafka", ["kafka"]), ("postgres", ["postgres"]), ("etcd", ["kafka", "proxy"]), ("proxy", ["proxy"])];
 
     private readonly string _store = Directory.CreateTempSubdirectory("billing-secrets-").FullName;
     private readonly string _bin = Directory.CreateTempSubdirectory("billing-secrets-bin-").FullName;
@@ -47,7 +51,7 @@ public sealed class SecretsScript : IDisposable
         (await RunAsync()).Succeeded();
 
         Assert.Equal(made.Count, made.Values.Distinct().Count());
-        Assert.Equal(14, Passwords(made).Count);
+        Assert.Equal(15, Passwords(made).Count);
         Assert.All(Passwords(made).Values, password => Assert.Matches("^[A-Za-z0-9]{32}$", password));
         Assert.Equal(made, Kept());
     }
@@ -63,6 +67,20 @@ public sealed class SecretsScript : IDisposable
         var changed = Assert.Single(Kept(), secret => made[secret.Key] != secret.Value);
         Assert.Equal("_billing_kafka_proxy-2", changed.Key);
         Assert.Matches("^[A-Za-z0-9]{32} " + made[changed.Key] + "$", changed.Value);
+    }
+
+    [Fact]
+    public async Task The_password_of_the_backups_is_only_replaced_when_it_is_named()
+    {
+        (await RunAsync()).Succeeded();
+        var made = Kept()["_billing_postgres_backup"];
+
+        (await RunAsync("--rotate")).Succeeded();
+        var kept = Kept()["_billing_postgres_backup"];
+        (await RunAsync("--rotate", "postgres/backup")).Succeeded();
+
+        Assert.Equal(made, kept);
+        Assert.Matches("^[A-Za-z0-9]{32} " + made + "$", Kept()["_billing_postgres_backup"]);
     }
 
     [Fact]
@@ -82,19 +100,20 @@ public sealed class SecretsScript : IDisposable
     }
 
     [Fact]
-    public async Task Every_machine_that_may_exist_is_named_by_the_certificate_of_its_tier_and_no_other_address_is()
+    public async Task Every_machine_that_may_exist_is_named_by_the_certificates_of_its_tier_and_no_other_address_is()
     {
         (await RunAsync("--folder", Files)).Succeeded();
         var hosts = JsonNode.Parse(string.Join(
             '\n', Repository.Lines("deploy/terraform/topology.json")))!["hosts"]!.AsArray();
         using var authority = X509Certificate2.CreateFromPem(Kept("tls/ca"));
-        Assert.All(Certified, tier =>
+        Assert.All(Certified, certified =>
         {
-            using var certificate = X509Certificate2.CreateFromPem(Kept("tls/" + tier));
+            using var certificate = X509Certificate2.CreateFromPem(Kept("tls/" + certified.Certificate));
             var named = certificate.Extensions.OfType<X509SubjectAlternativeNameExtension>().Single()
                 .EnumerateIPAddresses().Select(address => address.ToString()).ToList();
-            var first = hosts.First(host => (string?)host!["tier"] == tier)!["address"]!.ToString().Split('.');
             Assert.Equal(
+                from tier in certified.Tiers
+                let first = hosts.First(host => (string?)host!["tier"] == tier)!["address"]!.ToString().Split('.')
                 from zone in Enumerable.Range(0, 3)
                 from machine in Enumerable.Range(int.Parse(first[3], CultureInfo.InvariantCulture), 10)
                 select $"10.20.{zone}.{machine}",
@@ -163,6 +182,79 @@ public sealed class SecretsScript : IDisposable
         Assert.Equal(kept, Kept("tls/postgres"));
     }
 
+    [Theory]
+    [InlineData("lb.example.com", "billing.example.com")]
+    [InlineData]
+    public async Task The_names_by_which_callers_reach_proxies_stay_until_others_are_given(params string[] names)
+    {
+        (await RunAsync(["--folder", Files, .. names.SelectMany(name => (string[])["--name", name])])).Succeeded();
+        var first = Kept("tls/proxy");
+
+        (await RunAsync("--folder", Files, "--rotate")).Succeeded();
+        var second = Kept("tls/proxy");
+        (await RunAsync("--folder", Files, "--rotate", "--name", "other.example.com", "tls/proxy")).Succeeded();
+        var refused = await RunAsync("--folder", Files, "--name", "third.example.com");
+
+        Assert.NotEqual(first, second);
+        Assert.Equal(["localhost", .. names], NamesOf(first));
+        Assert.Equal(["localhost", .. names], NamesOf(second));
+        Assert.Equal(["localhost", "other.example.com"], NamesOf(Kept("tls/proxy")));
+        Assert.Equal(2, refused.ExitCode);
+        Assert.Contains("tls/proxy exists already: --rotate --name", refused.Errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_key_set_of_proxies_has_the_key_that_signs_tokens_and_the_former_one_until_the_next_rotation()
+    {
+        (await RunAsync("--folder", Files)).Succeeded();
+        var first = Kept("tokens/key");
+        var alone = KeySet();
+        (await RunAsync("--folder", Files, "--rotate")).Succeeded();
+        Assert.Equal(first, Kept("tokens/key"));
+        (await RunAsync("--folder", Files, "--rotate", "tokens/jwks")).Succeeded();
+        var second = Kept("tokens/key");
+        var both = KeySet();
+        (await RunAsync("--folder", Files, "--rotate", "tokens/jwks")).Succeeded();
+
+        Assert.Equal([PublicHalf(first)], alone);
+        Assert.Equal([PublicHalf(second), PublicHalf(first)], both);
+        Assert.Equal([PublicHalf(Kept("tokens/key")), PublicHalf(second)], KeySet());
+        Assert.DoesNotContain("\"d\"", Kept("tokens/jwks"), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Proxies_are_given_the_key_set_of_another_issuer_which_no_rotation_of_all_replaces()
+    {
+        (await RunAsync()).Succeeded();
+        var file = Path.Combine(_bin, "jwks.json");
+        const string Theirs = """{ "keys": [ { "kid": "a", "kty": "RSA", "n": "AQAB", "e": "AQAB" } ] }""";
+        await File.WriteAllTextAsync(file, Theirs, TestContext.Current.CancellationToken);
+
+        (await RunAsync("--from", file, "tokens/jwks")).Succeeded();
+        (await RunAsync("--rotate")).Succeeded();
+
+        Assert.Equal(Theirs, Kept()["_billing_tokens_jwks"]);
+        (await RunAsync("--rotate", "tokens/jwks")).Succeeded();
+        Assert.Equal(
+            PublicHalf(Kept()["_billing_tokens_key"]),
+            JsonNode.Parse(Kept()["_billing_tokens_jwks"])!["keys"]!.AsArray().Single()!.ToJsonString());
+    }
+
+    [Theory]
+    [InlineData("hello", "must be a key set in JSON")]
+    [InlineData("""{ "keys": [ { "kty": "EC", "d": "c2VjcmV0" } ] }""", "must have no private key")]
+    public async Task What_is_no_key_set_or_has_a_private_key_is_refused(string text, string message)
+    {
+        var file = Path.Combine(_bin, "jwks.json");
+        await File.WriteAllTextAsync(file, text, TestContext.Current.CancellationToken);
+
+        var refused = await RunAsync("--from", file, "tokens/jwks");
+
+        Assert.Equal(2, refused.ExitCode);
+        Assert.Contains(message, refused.Errors, StringComparison.Ordinal);
+        Assert.Empty(Kept());
+    }
+
     [Fact]
     public async Task In_a_folder_secrets_are_files_that_only_their_owner_may_open()
     {
@@ -224,6 +316,9 @@ public sealed class SecretsScript : IDisposable
     [InlineData("--network", "10.20.0.1/16")]
     [InlineData("--network", "10.0.0.0/8")]
     [InlineData("--rotate", "tls/ca-key")]
+    [InlineData("--rotate", "tokens/key")]
+    [InlineData("--name", "10.20.0.31")]
+    [InlineData("--name", "a,DNS:b")]
     [InlineData("--from", "/etc/hostname")]
     [InlineData("--from", "/etc/hostname", "tls/ca")]
     [InlineData("tls/kafka-ca")]
@@ -250,7 +345,25 @@ public sealed class SecretsScript : IDisposable
     }
 
     private static Dictionary<string, string> Passwords(Dictionary<string, string> secrets) => secrets
-        .Where(secret => !secret.Key.StartsWith("_billing_tls_", StringComparison.Ordinal)).ToDictionary();
+        .Where(secret => !secret.Key.StartsWith("_billing_t", StringComparison.Ordinal)).ToDictionary();
+
+    private static List<string> NamesOf(string pem)
+    {
+        using var certificate = X509Certificate2.CreateFromPem(pem);
+        return
+        [
+            .. certificate.Extensions.OfType<X509SubjectAlternativeNameExtension>().Single().EnumerateDnsNames(),
+        ];
+    }
+
+    private List<string> KeySet() =>
+        [.. JsonNode.Parse(Kept("tokens/jwks"))!["keys"]!.AsArray().Select(key => key!.ToJsonString())];
+
+    private static string PublicHalf(string pem)
+    {
+        using var issuer = TokenIssuer.Of(pem, TimeProvider.System);
+        return JsonNode.Parse(issuer.Jwks)!["keys"]![0]!.ToJsonString();
+    }
 
     private string Files => Path.Combine(_bin, "files");
 

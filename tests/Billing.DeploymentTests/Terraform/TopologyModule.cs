@@ -132,6 +132,26 @@ public sealed class TopologyModule
     }
 
     [Theory]
+    [InlineData("insecure=false", "billing", "billing", "")]
+    [InlineData(
+        "tokens={authority=\"https://login.example.com/tenant\",audience=\"api://billing\"}", "", "api://billing",
+        "https://login.example.com/tenant")]
+    [InlineData("tokens={issuer=\"https://login.example.com\"}", "https://login.example.com", "billing", "")]
+    public async Task Proxies_accept_tokens_of_the_platforms_issuer_unless_another_one_is_named(
+        string variable, string issuer, string audience, string authority)
+    {
+        await using var copy = TerraformCopy.Make();
+
+        var variables = (await copy.PlanAsync(Module, variable)).Output("hosts")[0].GetProperty("environment");
+
+        Assert.Equal(
+            (issuer, audience, authority),
+            (variables.GetProperty("BILLING_TOKEN_ISSUER").GetString(),
+                variables.GetProperty("BILLING_TOKEN_AUDIENCE").GetString(),
+                variables.GetProperty("BILLING_TOKEN_AUTHORITY").GetString()));
+    }
+
+    [Theory]
     [InlineData("webhooks={Shop={url=\"https://shop.example\"}}", "webhooks: a receiver's name must be")]
     [InlineData(
         "webhooks={shop={url=\"http://shop.example\"}}", "webhooks: a url must look like https://shop.example/events")]
@@ -145,6 +165,10 @@ public sealed class TopologyModule
     [InlineData(
         "webhooks={shop={url=\"https://shop.example\",payment_types=[\"VISAS\"]}}",
         "webhooks: payment_types may contain")]
+    [InlineData("tokens={authority=\"http://login.example.com\"}", "tokens: authority must look like")]
+    [InlineData("tokens={authority=\"https://login.example.com:8443\"}", "tokens: authority must look like")]
+    [InlineData("tokens={issuer=\"it's\"}", "tokens: issuer and audience must be")]
+    [InlineData("tokens={audience=\"\"}", "tokens: issuer and audience must be")]
     [InlineData("webhook_networks=[\"here\"]", "webhook_networks must be IPv4 networks")]
     [InlineData("tiers={proxy={count=0}}", "tiers: a count of 0")]
     [InlineData("tiers={proxy={count=31}}", "tiers: a count must be a whole number of at most 30")]

@@ -16,7 +16,7 @@ internal sealed class SelfMadeCertificates : IDisposable
     public SelfMadeCertificates()
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
-        var request = new CertificateRequest("CN=authority of a test", key, HashAlgorithmName.SHA256);
+        var request = new CertificateRequest($"CN=authority {Guid.NewGuid()}", key, HashAlgorithmName.SHA256);
         request.CertificateExtensions.Add(new X509BasicConstraintsExtension(true, false, 0, true));
         request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.KeyCertSign, true));
         Authority = request.CreateSelfSigned(From, From.AddDays(10));

@@ -9,6 +9,9 @@ locals {
   database = [var.postgres_own ? "tls/ca" : "tls/postgres-ca"]
   brokers  = [var.kafka_own ? "tls/ca" : "tls/kafka-ca"]
 
+  # What proxies show to callers, and verify them with.
+  callers = var.insecure ? [] : concat(["tls/proxy"], var.tokens_own ? ["tokens/jwks"] : [])
+
   # The secrets that each tier may read below the prefix. secrets.sh creates them.
   tiers = {
     kafka           = ["kafka/*", "tls/kafka", "tls/ca"]
@@ -16,16 +19,18 @@ locals {
     payment-backend = concat(["kafka/payment-backend", "postgres/backend"], local.brokers, local.database)
     balance-backend = concat(["kafka/balance-backend", "postgres/backend"], local.brokers, local.database)
     webhooks        = concat(["kafka/webhooks", "postgres/webhooks", "webhooks/*"], local.brokers, local.database)
-    client          = []
-    monitoring = concat(
-      ["kafka/admin", "kafka/operator", "postgres/audit", "postgres/owner"], local.brokers, local.database
-    )
+    client          = ["tls/ca"]
+    monitoring      = concat(["kafka/operator", "postgres/audit", "tls/ca"], local.brokers, local.database)
   }
   secrets = {
-    for role, tiers in local.roles : role => distinct(
-      tiers[0] == "proxy" ? concat(["kafka/${role}"], local.brokers) : local.tiers[tiers[0]]
-    )
+    for role, tiers in local.roles : role => distinct(concat(
+      tiers[0] == "proxy" ? concat(["kafka/${role}"], local.brokers, local.callers) : local.tiers[tiers[0]],
+      contains(local.etcd, role) ? ["tls/etcd", "tls/ca"] : []
+    ))
   }
+
+  # The roles of the machines on which etcd runs.
+  etcd = [for name in var.etcd : var.machines[name] == "proxy" ? name : var.machines[name]]
 
   # The rights that the systems manager's agent needs for sessions and commands. AWS's policy,
   # AmazonSSMManagedInstanceCore, also lets a machine read every parameter of the account, and so every tier's secrets.

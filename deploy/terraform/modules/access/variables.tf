@@ -23,6 +23,21 @@ variable "postgres_own" {
   type        = bool
 }
 
+variable "insecure" {
+  description = "Whether proxies have neither TLS nor tokens."
+  type        = bool
+}
+
+variable "tokens_own" {
+  description = "Whether proxies verify tokens with the key set in the parameter store, not with a provider's."
+  type        = bool
+}
+
+variable "etcd" {
+  description = "The names of the machines on which etcd runs."
+  type        = list(string)
+}
+
 variable "parameters_arn" {
   description = "The prefix of the secrets in the parameter store, as an ARN without a slash at its end."
   type        = string

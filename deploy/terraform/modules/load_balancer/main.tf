@@ -9,7 +9,7 @@ resource "aws_lb" "this" {
 }
 
 # A network load balancer balances connections, not calls, and does not support gRPC: it checks readiness over HTTP,
-# at the proxies' other port.
+# at the proxies' other port. It passes TLS on: only proxies have a key. It checks no certificate.
 resource "aws_lb_target_group" "grpc" {
   name                 = "${var.name}-proxies"
   vpc_id               = var.vpc_id
@@ -20,7 +20,7 @@ resource "aws_lb_target_group" "grpc" {
   tags                 = { Name = "${var.name}-proxies" }
 
   health_check {
-    protocol            = "HTTP"
+    protocol            = var.insecure ? "HTTP" : "HTTPS"
     port                = "5080"
     path                = "/health/ready"
     matcher             = "200"

@@ -8,6 +8,11 @@ variable "internal" {
   type        = bool
 }
 
+variable "insecure" {
+  description = "Whether proxies have no TLS."
+  type        = bool
+}
+
 variable "vpc_id" {
   description = "The network."
   type        = string

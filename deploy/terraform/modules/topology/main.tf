@@ -122,6 +122,11 @@ locals {
     BILLING_HOSTS        = join(",", [for machine in local.machines : "${machine.name}=${machine.address}"])
     BILLING_NETWORK      = var.network_cidr
     BILLING_PARTITIONS   = tostring(local.partitions)
+    BILLING_INSECURE     = tostring(var.insecure)
+
+    BILLING_TOKEN_ISSUER    = var.tokens.issuer == "" && var.tokens.authority == "" ? "billing" : var.tokens.issuer
+    BILLING_TOKEN_AUDIENCE  = var.tokens.audience
+    BILLING_TOKEN_AUTHORITY = var.tokens.authority
 
     BILLING_OPENING_LIMITS = join(" ", [for currency, limit in var.opening_limits : "${currency}=${limit}"])
   }

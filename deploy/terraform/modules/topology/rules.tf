@@ -11,7 +11,7 @@ locals {
     payment-backend = "requests, replies and events"
     balance-backend = "requests, replies and events"
     webhooks        = "events"
-    monitoring      = "topics, consumer lag and dead letters"
+    monitoring      = "consumer lag and dead letters"
   }
 
   postgres_callers = {
@@ -28,7 +28,7 @@ locals {
     { from = "client", to = "proxy", port = 5000, why = "gRPC" },
     { from = "client", to = "proxy", port = 5080, why = "REST" },
     { from = "monitoring", to = "proxy", port = 5000, why = "audit reads balances" },
-    { from = "monitoring", to = "proxy", port = 5080, why = "health" },
+    { from = "monitoring", to = "proxy", port = 5090, why = "metrics and operators' calls" },
     { from = "monitoring", to = "payment-backend", port = 5001, why = "health" },
     { from = "monitoring", to = "balance-backend", port = 5001, why = "health" },
     { from = "monitoring", to = "webhooks", port = 5001, why = "health" },

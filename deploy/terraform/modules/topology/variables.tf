@@ -189,6 +189,38 @@ variable "further_databases" {
   }
 }
 
+variable "insecure" {
+  description = "Whether proxies have neither TLS nor tokens: whoever reaches one may do everything."
+  type        = bool
+  default     = false
+  nullable    = false
+}
+
+variable "tokens" {
+  description = "Issuer and audience of callers' tokens, and the OpenID provider with the keys, if there is one."
+  type = object({
+    issuer    = optional(string, "")
+    audience  = optional(string, "billing")
+    authority = optional(string, "")
+  })
+  default  = {}
+  nullable = false
+
+  # Machines may connect to other networks at 443.
+  validation {
+    condition     = can(regex("^(https://[A-Za-z0-9.-]+(/[A-Za-z0-9._/@,=-]*)?)?$", var.tokens.authority))
+    error_message = "tokens: authority must look like https://login.example.com/tenant, without a port, or be empty."
+  }
+
+  validation {
+    condition = alltrue([
+      can(regex("^[A-Za-z0-9._:/,@= -]*$", var.tokens.issuer)),
+      can(regex("^[A-Za-z0-9._:/,@= -]+$", var.tokens.audience)),
+    ])
+    error_message = "tokens: issuer and audience must be of letters, digits, spaces and . _ : / , @ = -."
+  }
+}
+
 variable "opening_limits" {
   description = "What an account may owe before a limit is set, by currency, such as { USD = 500 }; 0 in all others."
   type        = map(number)

@@ -63,6 +63,21 @@ public sealed class KafkaAccessTests
     }
 
     [Fact]
+    public void The_access_list_of_the_bootstrap_lets_operators_find_and_publish_again_what_a_restore_has_lost()
+    {
+        var rights = KafkaAccess.Parse(Repository.Lines("deploy/bootstrap/kafka/access.txt"), ["proxy-1"])
+            .Where(right => right.Entry.Principal == "User:operator").ToList();
+
+        Assert.Equal(
+            [AclOperation.Read, AclOperation.Write],
+            rights.Where(right => right.Pattern.Name == "billing.events").Select(right => right.Entry.Operation));
+        Assert.Contains(
+            rights,
+            right => right.Entry.Operation == AclOperation.Describe && right.Pattern.Type == ResourceType.Group
+                && "billing-replay".StartsWith(right.Pattern.Name, StringComparison.Ordinal));
+    }
+
+    [Fact]
     public void The_access_list_of_the_bootstrap_lets_no_proxy_do_anything_with_the_answers_of_another_one()
     {
         // The name of the second one begins with that of the first one.

@@ -1,7 +1,10 @@
+using Billing.LocalStack.Processes;
 using Billing.Proxy.Hosting;
 using Billing.Proxy.Limits;
 using Billing.Proxy.Security;
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Testing;
 
 namespace Billing.UnitTests.Proxy.Security;
 
@@ -34,6 +37,33 @@ public sealed class SecurityOptionsTests : IDisposable
     {
         Assert.StartsWith(expected, Assert.Single(ValidationErrors((setting, url))), StringComparison.Ordinal);
         Assert.Empty(ValidationErrors((setting, url), ("Billing:Insecure", "true")));
+    }
+
+    [Theory]
+    [InlineData("0.0.0.0", true)]
+    [InlineData("127.0.0.1", false)]
+    public async Task A_proxy_that_other_machines_reach_without_security_says_so_when_it_starts(
+        string address, bool isOpen)
+    {
+        using var ports = new FreePorts();
+        using var logs = new FakeLoggerProvider();
+        var url = $"http://{address}:{ports.Take()}";
+        var settings = new Dictionary<string, string?> { ["urls"] = url, ["Billing:Insecure"] = "true" };
+
+        await using var proxy = await ProxyHost.StartAsync(new FakeBackend(), settings: settings, logs: logs);
+
+        var lines = logs.Collector.GetSnapshot()
+            .Where(line => line.Category == SecurityLog.Category && line.Level == LogLevel.Warning);
+        Assert.Equal(
+            isOpen
+                ?
+                [
+                    $"INSECURE, as Billing:Insecure allows: Urls: '{url}' may be reached from other machines, and "
+                        + "the proxy has no TLS and does not authenticate its callers. Whoever reaches it may do "
+                        + "everything",
+                ]
+                : [],
+            lines.Select(line => line.Message));
     }
 
     [Fact]

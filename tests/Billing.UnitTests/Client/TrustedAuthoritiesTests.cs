@@ -1,0 +1,64 @@
+using System.Net.Security;
+using System.Security.Cryptography.X509Certificates;
+using Billing.Client;
+
+namespace Billing.UnitTests.Client;
+
+/// <summary>Which certificates of proxies a client trusts whose authorities are in a file.</summary>
+public sealed class TrustedAuthoritiesTests : IDisposable
+{
+    private const SslPolicyErrors Unknown = SslPolicyErrors.RemoteCertificateChainErrors;
+
+    private readonly SelfMadeCertificates _ours = new();
+    private readonly SelfMadeCertificates _others = new();
+
+    public void Dispose()
+    {
+        _ours.Dispose();
+        _others.Dispose();
+    }
+
+    [Fact]
+    public void A_certificate_for_servers_that_an_authority_of_the_file_has_signed_is_accepted_and_no_other_one()
+    {
+        var trusted = new TrustedAuthorities(_ours.CaFile);
+        using var forClients = X509CertificateLoader.LoadCertificateFromFile(_ours.ClientFile);
+
+        Assert.True(trusted.Accept(this, _ours.Server, null, Unknown));
+        Assert.False(trusted.Accept(this, _others.Server, null, Unknown));
+        Assert.False(trusted.Accept(this, _others.Server, null, SslPolicyErrors.None));
+        Assert.False(trusted.Accept(this, forClients, null, Unknown));
+    }
+
+    [Theory]
+    [InlineData(SslPolicyErrors.RemoteCertificateNameMismatch)]
+    [InlineData(SslPolicyErrors.RemoteCertificateNameMismatch | Unknown)]
+    [InlineData(SslPolicyErrors.RemoteCertificateNotAvailable)]
+    public void Whatever_the_authority_a_certificate_of_another_name_is_refused(SslPolicyErrors errors)
+    {
+        var trusted = new TrustedAuthorities(_ours.CaFile);
+
+        Assert.False(trusted.Accept(this, _ours.Server, null, errors));
+        Assert.False(trusted.Accept(this, null, null, errors));
+    }
+
+    [Fact]
+    public void Another_authority_takes_over_beside_the_former_one_and_then_alone_and_a_broken_file_changes_nothing()
+    {
+        var trusted = new TrustedAuthorities(_ours.CaFile);
+        var (first, second) = (File.ReadAllText(_ours.CaFile), File.ReadAllText(_others.CaFile));
+
+        Assert.Equal((true, false), Accepted());
+        File.WriteAllText(_ours.CaFile, second + "\n" + first);
+        Assert.Equal((true, true), Accepted());
+        File.WriteAllText(_ours.CaFile, second);
+        Assert.Equal((false, true), Accepted());
+        File.WriteAllText(_ours.CaFile, "hello");
+        Assert.Equal((false, true), Accepted());
+        File.Delete(_ours.CaFile);
+        Assert.Equal((false, true), Accepted());
+
+        (bool, bool) Accepted() => (
+            trusted.Accept(this, _ours.Server, null, Unknown), trusted.Accept(this, _others.Server, null, Unknown));
+    }
+}
