@@ -31,10 +31,11 @@ public sealed record ChaosOptions
     /// there is none.</summary>
     public string? OtherPrograms { get; init; }
 
-    /// <summary>The targets of the faults.</summary>
+    /// <summary>The targets of the faults. With TLS no clock is wrong: no certificate is valid a year ago.</summary>
     public FaultTargets Targets => new(
         Stack.Proxies, Stack.PaymentBackends, Stack.BalanceBackends, Stack.Brokers, Stack.MayLosePower, Stack.MayBeSlow,
-        Network is not null, Stack.PostgresReplicas > 1, PreloadedLibrary.Missing is null, Stack.Databases);
+        Network is not null, Stack.PostgresReplicas > 1, PreloadedLibrary.Missing is null && !Stack.Secured,
+        Stack.Databases);
 
     /// <summary>Settings of a card network that is faster than the billing prototype's, so that a soak of minutes makes
     /// many payments, and still slow enough that payments are in flight when a process is killed.</summary>

@@ -30,14 +30,18 @@ internal sealed class QueuedPayments : IAsyncDisposable
     private int _unanswered;
 
     /// <summary>Creates the callers; nothing is sent yet.</summary>
-    public QueuedPayments(TrafficOptions options, TrafficRecord record, TimeProvider time)
+    /// <param name="options">The options of the traffic.</param>
+    /// <param name="token">The callers' token; null for none.</param>
+    /// <param name="record">Where violations go.</param>
+    /// <param name="time">The clock.</param>
+    public QueuedPayments(TrafficOptions options, string? token, TrafficRecord record, TimeProvider time)
     {
         _options = options;
         _record = record;
         _time = time;
         _clock = new CallClock(time);
         _pace = new Pace(Math.Max(1, options.QueuedRate), time);
-        _proxies = new RestProxies(options.RestProxies, options.Deadline);
+        _proxies = new RestProxies(options.RestProxies, options.Deadline, options.Credentials?.Handler(), token);
         _journal = new Journal(options.QueuedJournal);
     }
 

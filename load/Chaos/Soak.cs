@@ -3,6 +3,7 @@ using Billing.Auditing;
 using Billing.Auditing.Chains;
 using Billing.Chaos.Faults;
 using Billing.LocalStack;
+using Billing.Messaging.Requests;
 
 namespace Billing.Chaos;
 
@@ -95,6 +96,8 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
             {
                 Proxies = stack.ProxyAddresses,
                 RestProxies = stack.RestAddresses,
+                AdminProxies = stack.Credentials is null ? null : stack.AdminAddresses,
+                Credentials = stack.Credentials,
                 CommandsMayBeLost = schedule.Any(fault => FaultProfile.DeletesCommands(fault.Kind)),
                 Journal = journal,
                 Workers = options.Workers,
@@ -129,6 +132,9 @@ public sealed class Soak(BillingStack stack, ChaosOptions options, TimeProvider 
         var auditor = new Auditor([.. stack.Databases.Values])
         {
             Proxies = stack.ProxyAddresses,
+            ProxiesCaFile = stack.Credentials?.CaFile,
+            Token = stack.Credentials?.Token(
+                "audit", [Scopes.AccountsRead], ["*/*"], TimeSpan.FromHours(1), TimeProvider.System),
             JournalsAreComplete = options.IsAlone,
             OpeningLimits = BillingStack.OpeningLimits,
         };

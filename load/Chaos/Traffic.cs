@@ -3,6 +3,7 @@ using Billing.Client;
 using Billing.Driver;
 using Billing.Driver.Lives;
 using Billing.LocalStack.Processes;
+using Billing.Messaging.Requests;
 
 namespace Billing.Chaos;
 
@@ -20,7 +21,11 @@ public sealed class Traffic : IAsyncDisposable
     // Some holds expire while they are captured, others soon after or not at all.
     private static readonly int[] HoldSeconds = [1, 5, 30, 0];
 
+    // Longer than a soak.
+    private static readonly TimeSpan TokenLifetime = TimeSpan.FromDays(2);
+
     private readonly TrafficOptions _options;
+    private readonly string? _token;
     private readonly TimeProvider _time;
     private readonly BillingClient[] _single;
     private readonly BillingAdminClient _operator;
@@ -40,9 +45,10 @@ public sealed class Traffic : IAsyncDisposable
     {
         _options = options;
         _time = time;
-        _operator = new BillingAdminClient(OptionsOf(options.Proxies), time);
+        _token = options.Credentials?.Token("soak", Scopes.All, ["*/*"], TokenLifetime, time);
+        _operator = new BillingAdminClient(OptionsOf(options.AdminProxies ?? options.Proxies), time);
         _accounts = new AccountOperator(_operator, options, time);
-        _queued = options.QueuedRate > 0 ? new QueuedPayments(options, _record, time) : null;
+        _queued = options.QueuedRate > 0 ? new QueuedPayments(options, _token, _record, time) : null;
         _single = [.. options.Proxies.Select(proxy => Connect([proxy], retriesMax: 0))];
         var load = new LoadSpec
         {
@@ -176,7 +182,8 @@ public sealed class Traffic : IAsyncDisposable
     {
         // No limit on the share of retries: the faults are intentional, and the proxies need not be
         // protected from retries.
-        var options = new BillingClientOptions { Deadline = _options.Deadline, RetryShare = null };
+        var options = new BillingClientOptions { Deadline = _options.Deadline, RetryShare = null, Token = _token };
+        options.Tls.CaFile = _options.Credentials?.CaFile;
         options.RetriesMax = retriesMax ?? options.RetriesMax;
         foreach (var proxy in proxies)
         {

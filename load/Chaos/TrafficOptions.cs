@@ -1,3 +1,5 @@
+using Billing.LocalStack.Credentials;
+
 namespace Billing.Chaos;
 
 /// <summary>The options of <see cref="Traffic"/>.</summary>
@@ -8,6 +10,12 @@ public sealed record TrafficOptions
 
     /// <summary>REST addresses of the proxies; without any, no payments are queued.</summary>
     public IReadOnlyList<string> RestProxies { get; init; } = [];
+
+    /// <summary>Addresses of the proxies for operators; null where they are those for callers.</summary>
+    public IReadOnlyList<string>? AdminProxies { get; init; }
+
+    /// <summary>The credentials of the stack, which callers then need; null if it lets in everyone.</summary>
+    public StackCredentials? Credentials { get; init; }
 
     /// <summary>The file to which the answers are written.</summary>
     public required string Journal { get; init; }

@@ -7,8 +7,10 @@ namespace Billing.Chaos.Rest;
 /// <summary>Calls proxies over REST, all in turn, as a program without the SDK does.</summary>
 /// <param name="patience">How long an answer is waited for.</param>
 /// <param name="handler">Sends the requests; null for the network.</param>
+/// <param name="token">The token that identifies the caller; null for none.</param>
 internal sealed class RestProxies(
-    IReadOnlyList<string> addresses, TimeSpan patience, HttpMessageHandler? handler = null) : IDisposable
+    IReadOnlyList<string> addresses, TimeSpan patience, HttpMessageHandler? handler = null, string? token = null)
+    : IDisposable
 {
     private readonly HttpClient _http = new(handler ?? new SocketsHttpHandler()) { Timeout = patience };
     private readonly Uri[] _addresses = [.. addresses.Select(address => new Uri(address))];
@@ -27,6 +29,7 @@ internal sealed class RestProxies(
         var proxy = _addresses[Interlocked.Increment(ref _turn) % (uint)_addresses.Length];
         using var request = new HttpRequestMessage(method, new Uri(proxy, path));
         request.Headers.Add("billing-timeout-ms", $"{timeout.TotalMilliseconds:0}");
+        request.Headers.Authorization = token is null ? null : new AuthenticationHeaderValue("Bearer", token);
         if (isAsync)
         {
             request.Headers.Add("Prefer", "respond-async");

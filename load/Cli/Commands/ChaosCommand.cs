@@ -29,6 +29,10 @@ internal static class ChaosCommand
             Description =
             "Also take the power from all brokers and PostgreSQL at once, as root: what they have not synced is lost"
         };
+        var tls = new Option<bool>("--tls")
+        {
+            Description = "TLS between all programs, and callers that need tokens, with credentials of the stack's own"
+        };
         var from = Flags.Text(
             "--from",
             "Folder of another release, made by its own package command: a restart of all services changes over to it, "
@@ -41,7 +45,7 @@ internal static class ChaosCommand
             "Kills, freezes and restarts parts of its own stack under a load of payments, then audits the event store: "
                 + "every payment recorded once, every answer correct.")
         {
-            seed, minutes, rate, workers, power, from, report, logs,
+            seed, minutes, rate, workers, power, tls, from, report, logs,
         };
         stack.AddTo(command);
         command.Validators.Add(result =>
@@ -69,6 +73,7 @@ internal static class ChaosCommand
                 {
                     Settings = ChaosOptions.ShortJitter,
                     MayLosePower = parsed.GetValue(power),
+                    Secured = parsed.GetValue(tls),
                     MayBeSlow = PreloadedLibrary.Missing is null,
                 },
             },

@@ -17,7 +17,8 @@ internal static class KafkaSettings
         string Between(Func<BrokerRelay, string> of) => node.Between is { } relay ? $",BETWEEN:{of(relay)}" : "";
         var listener = Relays(Listening) + Between(Listening) + secured;
         var advertised = Relays(Advertised) + Between(Advertised) + secured;
-        var protocols = Relays(_ => "PLAINTEXT") + Between(_ => "PLAINTEXT");
+        // As services log in behind a relay as before it.
+        var protocols = Relays(_ => node.Security is null ? "PLAINTEXT" : "SASL_SSL") + Between(_ => "PLAINTEXT");
         return $"""
             process.roles=broker,controller
             node.id={node.Id}
@@ -62,7 +63,7 @@ internal static class KafkaSettings
             num.io.threads=4
             background.threads=2
             log.cleaner.dedupe.buffer.size=8388608
-            {Security(node.Security)}
+            {(node.Security is { } security ? Security(security, node.Relays.Count) : "")}
 
             """;
     }
@@ -79,15 +80,20 @@ internal static class KafkaSettings
 
     // Clients of the other listeners, which have neither TLS nor passwords, are anonymous and get the rights of
     // an administrator.
-    private static string Security(BrokerSecurity? security) => security is null ? "" : $"""
-
-        listener.name.secured.ssl.keystore.type=PEM
-        listener.name.secured.ssl.keystore.location={security.CertificateFile}
-        listener.name.secured.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512
-        listener.name.secured.scram-sha-512.sasl.jaas.config={ScramLogin} required;
-        listener.name.secured.plain.sasl.jaas.config={PlainLogin} required {Accounts(security)};
+    private static string Security(BrokerSecurity security, int relays) => $"""
+        {string.Join('\n', Enumerable.Range(0, relays).Select(set => "relay" + set).Append("secured")
+            .Select(listener => Secured(listener, security)))}
         authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
         super.users=User:ANONYMOUS
+        """;
+
+    private static string Secured(string listener, BrokerSecurity security) => $"""
+
+        listener.name.{listener}.ssl.keystore.type=PEM
+        listener.name.{listener}.ssl.keystore.location={security.CertificateFile}
+        listener.name.{listener}.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512
+        listener.name.{listener}.scram-sha-512.sasl.jaas.config={ScramLogin} required;
+        listener.name.{listener}.plain.sasl.jaas.config={PlainLogin} required {Accounts(security)};
         """;
 
     /// <summary>The text of log4j2.properties, which logs warnings and the start of the node.</summary>
