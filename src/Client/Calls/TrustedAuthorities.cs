@@ -1,4 +1,5 @@
 using System.Net.Security;
+using System.Security.Authentication;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 
@@ -21,14 +22,15 @@ internal sealed class TrustedAuthorities
         _known = Read(path);
     }
 
-    /// <summary>Whether a proxy may be connected to; a <see cref="RemoteCertificateValidationCallback"/>.</summary>
+    /// <summary>Accepts a proxy; a <see cref="RemoteCertificateValidationCallback"/>.</summary>
+    /// <exception cref="AuthenticationException">It may not be connected to; the message says why.</exception>
     public bool Accept(object sender, X509Certificate? shown, X509Chain? sent, SslPolicyErrors errors)
     {
         // That there is a certificate, and that it has the proxy's name, does not depend on the authorities.
         if (shown is not X509Certificate2 certificate
             || (errors & ~SslPolicyErrors.RemoteCertificateChainErrors) != SslPolicyErrors.None)
         {
-            return false;
+            throw new AuthenticationException($"The proxy's certificate is invalid: {errors}.");
         }
         using var chain = new X509Chain
         {
@@ -46,7 +48,9 @@ internal sealed class TrustedAuthorities
         {
             chain.ChainPolicy.ExtraStore.AddRange(sent.ChainPolicy.ExtraStore);
         }
-        return chain.Build(certificate);
+        return chain.Build(certificate) ? true : throw new AuthenticationException(
+            $"The proxy's certificate, {certificate.Subject}, is invalid with the authorities in {_path}: "
+            + $"{string.Join(", ", chain.ChainStatus.Select(status => status.Status).Distinct())}.");
     }
 
     private X509Certificate2Collection Known()

@@ -210,12 +210,11 @@ public sealed class Misuse(SecuredStack stack)
         }
     }
 
-    private long ResidentBytes()
+    private long ResidentBytes() => _stack.Stack.Of(Billing.LocalStack.ServiceRole.Proxy).Sum(proxy =>
     {
-        using var proxy = System.Diagnostics.Process.GetProcessById(
-            _stack.Stack.Of(Billing.LocalStack.ServiceRole.Proxy).Single().Process.Id);
-        return proxy.WorkingSet64;
-    }
+        using var process = System.Diagnostics.Process.GetProcessById(proxy.Process.Id);
+        return process.WorkingSet64;
+    });
 
     private async Task<SslStream> TlsAsync()
     {

@@ -1,4 +1,5 @@
 using System.Net.Security;
+using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
 using Billing.Client;
 
@@ -24,10 +25,10 @@ public sealed class TrustedAuthoritiesTests : IDisposable
         var trusted = new TrustedAuthorities(_ours.CaFile);
         using var forClients = X509CertificateLoader.LoadCertificateFromFile(_ours.ClientFile);
 
-        Assert.True(trusted.Accept(this, _ours.Server, null, Unknown));
-        Assert.False(trusted.Accept(this, _others.Server, null, Unknown));
-        Assert.False(trusted.Accept(this, _others.Server, null, SslPolicyErrors.None));
-        Assert.False(trusted.Accept(this, forClients, null, Unknown));
+        Assert.True(Accepts(trusted, _ours.Server, Unknown));
+        Assert.False(Accepts(trusted, _others.Server, Unknown));
+        Assert.False(Accepts(trusted, _others.Server, SslPolicyErrors.None));
+        Assert.False(Accepts(trusted, forClients, Unknown));
     }
 
     [Theory]
@@ -38,8 +39,8 @@ public sealed class TrustedAuthoritiesTests : IDisposable
     {
         var trusted = new TrustedAuthorities(_ours.CaFile);
 
-        Assert.False(trusted.Accept(this, _ours.Server, null, errors));
-        Assert.False(trusted.Accept(this, null, null, errors));
+        Assert.False(Accepts(trusted, _ours.Server, errors));
+        Assert.False(Accepts(trusted, null, errors));
     }
 
     [Fact]
@@ -58,7 +59,18 @@ public sealed class TrustedAuthoritiesTests : IDisposable
         File.Delete(_ours.CaFile);
         Assert.Equal((false, true), Accepted());
 
-        (bool, bool) Accepted() => (
-            trusted.Accept(this, _ours.Server, null, Unknown), trusted.Accept(this, _others.Server, null, Unknown));
+        (bool, bool) Accepted() => (Accepts(trusted, _ours.Server, Unknown), Accepts(trusted, _others.Server, Unknown));
+    }
+
+    private bool Accepts(TrustedAuthorities trusted, X509Certificate2? shown, SslPolicyErrors errors)
+    {
+        try
+        {
+            return trusted.Accept(this, shown, null, errors);
+        }
+        catch (AuthenticationException)
+        {
+            return false;
+        }
     }
 }
