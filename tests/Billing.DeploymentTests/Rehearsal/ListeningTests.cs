@@ -92,8 +92,11 @@ public sealed class ListeningTests
         Assert.Equal(
             new Dictionary<string, long>
             {
-                ["a login at a database"] = 1, ["a login by SCRAM"] = 2, ["a header with credentials"] = 2,
-                ["a token"] = 1, ["a private key"] = 1,
+                ["a login at a database"] = 1,
+                ["a login by SCRAM"] = 2,
+                ["a header with credentials"] = 2,
+                ["a token"] = 1,
+                ["a private key"] = 1,
             },
             Assert.Single(heard.Links).Found);
     }
