@@ -312,34 +312,32 @@ databases() {
   done
 }
 
+# put_pem NAME PATH OWNER MODE: puts what `pem` prints into a file, as put_file does.
+put_pem() {
+  local value
+  value=$(pem "$1")
+  put_file "${@:2}" <<<"$value"
+}
+
 # put_database_authority: programs read the file at each connection: none needs a restart.
 put_database_authority() {
-  local authorities restarts=$changed
-  if [[ $BILLING_POSTGRES_OWN == true ]]; then
-    authorities=$(pem tls/ca)
-  else
-    authorities=$(pem tls/postgres-ca)
-  fi
-  put_file "$database_authority" root:root 644 <<<"$authorities"
+  local name=tls/postgres-ca restarts=$changed
+  [[ $BILLING_POSTGRES_OWN != true ]] || name=tls/ca
+  put_pem "$name" "$database_authority" root:root 644
   changed=$restarts
 }
 
 # put_broker_authority: programs read the file when they start.
 put_broker_authority() {
-  local authorities
-  if [[ -n ${BILLING_KAFKA_NODES:-} ]]; then
-    authorities=$(pem tls/ca)
-  else
-    authorities=$(pem tls/kafka-ca)
-  fi
-  put_file "$broker_authority" root:root 644 <<<"$authorities"
+  local name=tls/kafka-ca
+  [[ -z ${BILLING_KAFKA_NODES:-} ]] || name=tls/ca
+  put_pem "$name" "$broker_authority" root:root 644
 }
 
 # put_proxy_authority: those who call proxies read the file at each connection.
 put_proxy_authority() {
-  local authorities restarts=$changed
-  authorities=$(pem tls/ca)
-  put_file "$proxy_authority" root:root 644 <<<"$authorities"
+  local restarts=$changed
+  put_pem tls/ca "$proxy_authority" root:root 644
   changed=$restarts
 }
 

@@ -10,13 +10,11 @@ etcd_authority=$settings_folder/tls/etcd-ca.pem
 install_etcd() {
   [[ ",${BILLING_ETCD:-}," == *",$BILLING_ADDRESS,"* ]] || return 0
   need_packages etcd-server
-  local authority certificate settings restarts=$changed
-  certificate=$(pem tls/etcd)
+  local settings restarts=$changed
   # It reads this file again for each connection, and the authority's only when it starts.
-  put_file "$etcd_certificate" root:etcd 640 <<<"$certificate"
+  put_pem tls/etcd "$etcd_certificate" root:etcd 640
   changed=0
-  authority=$(pem tls/ca)
-  put_file "$etcd_authority" root:root 644 <<<"$authority"
+  put_pem tls/ca "$etcd_authority" root:root 644
   settings=$(etcd_settings)
   put_file /etc/default/etcd root:root 644 <<<"$settings"
   put_file /etc/systemd/system/etcd.service.d/billing.conf root:root 644 <"$BILLING_BOOTSTRAP/units/etcd.conf"

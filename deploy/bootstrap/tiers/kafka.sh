@@ -19,10 +19,9 @@ install_tier() {
   install_archive kafka "kafka-$kafka_release.tar.gz"
   install -d -o kafka -g kafka -m 700 /var/lib/billing-kafka
   put_file /etc/billing/kafka/log4j2.properties root:root 644 <"$BILLING_BOOTSTRAP/kafka/log4j2.properties"
-  local settings admin certificate
+  local settings admin
   put_broker_authority
-  certificate=$(pem tls/kafka)
-  put_file "$broker_certificate" root:kafka 640 <<<"$certificate"
+  put_pem tls/kafka "$broker_certificate" root:kafka 640
   admin=$(password kafka/admin)
   # Before the brokers have changed to a new password of the administrator, the old one is still theirs.
   if is_broker_login "$admin"; then

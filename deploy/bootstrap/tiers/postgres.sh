@@ -103,10 +103,9 @@ backup_place() {
 
 # The server reads it again without a restart, as soon as Patroni has, too.
 put_server_certificate() {
-  local certificate before=$changed
-  certificate=$(pem tls/postgres)
+  local before=$changed
   changed=0
-  put_file "$server_certificate" root:postgres 640 <<<"$certificate"
+  put_pem tls/postgres "$server_certificate" root:postgres 640
   if ((changed)) && systemctl is-active --quiet patroni; then
     as_superuser -c 'select pg_reload_conf()' >/dev/null
   fi

@@ -1,6 +1,6 @@
-using System.Security.Cryptography;
 using System.Text;
 using Billing.Driver;
+using Billing.Rehearsal.Machines;
 
 namespace Billing.Rehearsal.Listening;
 
@@ -57,9 +57,12 @@ internal static class SecretTexts
 
     private static IEnumerable<Needle> Of(string name, string value)
     {
-        if (PemEncoding.TryFind(value, out _))
+        var blocks = PemBlocks.Of(value).ToList();
+        if (blocks.Count > 0)
         {
-            return from line in PrivateLines(value)
+            return from block in blocks
+                   where block.Label.EndsWith("PRIVATE KEY", StringComparison.Ordinal)
+                   from line in block.Base64.Split('\n', StringSplitOptions.TrimEntries)
                    where line.Length >= LengthMin
                    select new Needle($"the key {name}", line);
         }
@@ -68,20 +71,6 @@ internal static class SecretTexts
             .SelectMany(word => InBase64(word).Select(encoded => new Needle($"the secret {name} in base64", encoded))
                 .Prepend(new Needle($"the secret {name}", word)))
             .Select(needle => needle with { Text = needle.Text[..Math.Min(needle.Text.Length, LengthMax)] });
-    }
-
-    private static List<string> PrivateLines(string pem)
-    {
-        var lines = new List<string>();
-        while (PemEncoding.TryFind(pem, out var fields))
-        {
-            if (pem[fields.Label].EndsWith("PRIVATE KEY", StringComparison.Ordinal))
-            {
-                lines.AddRange(pem[fields.Base64Data].Split('\n', StringSplitOptions.TrimEntries));
-            }
-            pem = pem[fields.Location.End..];
-        }
-        return lines;
     }
 
     // Base64 of a longer text that contains it, such as a name and a password, looks in three ways, by the number of

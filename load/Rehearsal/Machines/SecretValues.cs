@@ -1,4 +1,3 @@
-using System.Security.Cryptography;
 using Billing.LocalStack.Processes;
 
 namespace Billing.Rehearsal.Machines;
@@ -58,11 +57,9 @@ internal sealed class SecretValues(IReadOnlyDictionary<string, string> files)
     private static Dictionary<string, string> Parts(string value)
     {
         var parts = new Dictionary<string, string>(StringComparer.Ordinal);
-        var rest = value;
-        while (PemEncoding.TryFind(rest, out var fields))
+        foreach (var (label, base64) in PemBlocks.Of(value))
         {
-            parts.TryAdd(rest[fields.Label], rest[fields.Base64Data]);
-            rest = rest[fields.Location.End..];
+            parts.TryAdd(label, base64);
         }
         if (parts.Count == 0)
         {

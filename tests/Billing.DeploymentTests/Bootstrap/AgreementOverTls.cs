@@ -178,7 +178,7 @@ public sealed class AgreementOverTls : IAsyncLifetime
             sed "s|/var/lib/etcd/billing|$PWD/etcd-data|; s|,https://127.0.0.1:2379||" >etcd.env
         }
         put_database() {
-          put_database_authority; pem tls/postgres | put_file "$server_certificate" root:postgres 640
+          put_database_authority; put_pem tls/postgres "$server_certificate" root:postgres 640
           patroni_settings | sed "s|listen: 127.0.0.1,|listen: |; s|/etc/billing/postgresql.conf|$PWD/own.conf|
             s|/var/lib/postgresql/.pgpass|$PWD/pgpass|
             s|^  parameters:|&\n    unix_socket_directories: $PWD|" >config.yml

@@ -1,9 +1,8 @@
 locals {
   # The machines of a tier have one role. Each proxy has one of its own: no proxy reads another one's password, with
   # which it would reach the answers to the other one's callers.
-  roles = {
-    for name, tier in var.machines : tier == "proxy" ? name : tier => tier...
-  }
+  role_of = { for name, tier in var.machines : name => tier == "proxy" ? name : tier }
+  roles   = { for name, role in local.role_of : role => var.machines[name]... }
 
   # The authorities that have signed the certificates of the database's servers and of the brokers.
   database = [var.postgres_own ? "tls/ca" : "tls/postgres-ca"]
@@ -30,7 +29,7 @@ locals {
   }
 
   # The roles of the machines on which etcd runs.
-  etcd = [for name in var.etcd : var.machines[name] == "proxy" ? name : var.machines[name]]
+  etcd = [for name in var.etcd : local.role_of[name]]
 
   # The rights that the systems manager's agent needs for sessions and commands. AWS's policy,
   # AmazonSSMManagedInstanceCore, also lets a machine read every parameter of the account, and so every tier's secrets.
